@@ -1,0 +1,77 @@
+//! Ask and tell: what GO-UCB and every baseline share.
+//!
+//! Points are encoded (`encode`): plain numbers in the unit cube, feasible for the domain that the
+//! optimizer was made with. Values are maximised. Randomness is an argument, so the same seed and
+//! the same calls give the same points, bit for bit.
+
+use rand::SeedableRng;
+
+use crate::error::TellError;
+
+/// The one generator used everywhere: portable, seedable, with independent streams.
+pub type Rng = rand::rngs::ChaCha8Rng;
+
+/// A generator for `seed`; different `stream`s (one a trial, say) are independent of each other.
+pub fn rng(seed: u64, stream: u64) -> Rng {
+    let mut rng = Rng::seed_from_u64(seed);
+    rng.set_stream(stream);
+    rng
+}
+
+/// What became of a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Outcome {
+    /// A measured value; larger is better.
+    Value {
+        /// The value observed, noise included.
+        y: f64,
+        /// Standard deviation of this observation's noise where it is known; inferred otherwise.
+        noise_std: Option<f64>,
+    },
+    /// The trial gave no value: it crashed, diverged or was infeasible.
+    Failed,
+}
+
+/// A point and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observation {
+    /// The encoded point.
+    pub x: Vec<f64>,
+    /// Its outcome.
+    pub outcome: Outcome,
+}
+
+/// The point an optimizer would bet on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recommendation {
+    /// The encoded point.
+    pub x: Vec<f64>,
+    /// What the optimizer expects there, on the scale of the observations.
+    pub mean: f64,
+    /// How unsure it is of that, one standard deviation; `None` if it has no model.
+    pub std: Option<f64>,
+}
+
+/// Proposes points and learns from what became of them.
+pub trait Optimizer: Send {
+    /// The next point to try. It counts as pending until it is told or withdrawn, and pending
+    /// points are never proposed again while there is anything else to propose.
+    fn ask(&mut self, rng: &mut Rng) -> Vec<f64>;
+
+    /// Learns an outcome: of a proposed point, which is then no longer pending, or of any other.
+    ///
+    /// # Errors
+    /// If the value is not finite, or the point does not lie in the domain. Nothing is learnt then.
+    fn tell(&mut self, observation: Observation) -> Result<(), TellError>;
+
+    /// Forgets that `x` is pending: its outcome will never be told.
+    fn withdraw(&mut self, x: &[f64]);
+
+    /// The best point so far; `None` before the first value.
+    fn recommend(&self) -> Option<Recommendation>;
+
+    /// `k` points to be tried at the same time.
+    fn ask_batch(&mut self, k: usize, rng: &mut Rng) -> Vec<Vec<f64>> {
+        (0..k).map(|_| self.ask(rng)).collect()
+    }
+}
