@@ -6,5 +6,5 @@ mod error;
 pub mod optimizer;
 pub mod space;
 
-pub use error::{SpaceError, TellError};
+pub use error::TellError;
 pub use optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, rng};

@@ -1,0 +1,1 @@
+//! Searches that GO-UCB is judged against.

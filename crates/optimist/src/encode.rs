@@ -1,0 +1,1 @@
+//! Space to unit cube and back.

@@ -1,0 +1,1 @@
+//! What the user may vary: names, bounds, choices.
