@@ -3,6 +3,8 @@
 pub mod baselines;
 pub mod encode;
 mod error;
+pub mod linalg;
+pub mod model;
 pub mod optimizer;
 pub mod space;
 

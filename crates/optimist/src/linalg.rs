@@ -1,0 +1,370 @@
+//! Dense matrices and Cholesky factors; the only file that calls the linear-algebra crate.
+
+use std::ops::{Index, IndexMut};
+
+use faer::linalg::matmul::matmul;
+use faer::linalg::solvers::Llt;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::{Accum, MatMut, MatRef, Par, Side};
+
+/// A dense matrix, one row after the other.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Matrix {
+    rows: usize,
+    cols: usize,
+    data: Vec<f64>,
+}
+
+impl Matrix {
+    /// All zeros.
+    pub fn zeros(rows: usize, cols: usize) -> Self {
+        Self {
+            rows,
+            cols,
+            data: vec![0.0; rows * cols],
+        }
+    }
+
+    /// Entry (i, j) is `f(i, j)`.
+    pub fn from_fn(rows: usize, cols: usize, mut f: impl FnMut(usize, usize) -> f64) -> Self {
+        let data = (0..rows * cols).map(|at| f(at / cols, at % cols)).collect();
+        Self { rows, cols, data }
+    }
+
+    /// The given rows, all of length `cols`.
+    pub fn from_rows<'a>(cols: usize, rows: impl IntoIterator<Item = &'a [f64]>) -> Self {
+        let mut matrix = Self {
+            rows: 0,
+            cols,
+            data: Vec::new(),
+        };
+        rows.into_iter().for_each(|row| matrix.push_row(row));
+        matrix
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.data[i * self.cols..(i + 1) * self.cols]
+    }
+
+    /// Row `i`, to be changed.
+    pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
+        &mut self.data[i * self.cols..(i + 1) * self.cols]
+    }
+
+    /// All rows in order.
+    pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        (0..self.rows).map(|i| self.row(i))
+    }
+
+    /// Adds a row at the bottom.
+    pub fn push_row(&mut self, row: &[f64]) {
+        assert_eq!(
+            row.len(),
+            self.cols,
+            "a row has as many entries as the matrix has columns"
+        );
+        self.data.extend_from_slice(row);
+        self.rows += 1;
+    }
+
+    /// All entries, row after row.
+    pub fn data(&self) -> &[f64] {
+        &self.data
+    }
+
+    /// All entries, row after row, to be changed.
+    pub fn data_mut(&mut self) -> &mut [f64] {
+        &mut self.data
+    }
+
+    /// A x.
+    pub fn times(&self, x: &[f64]) -> Vec<f64> {
+        self.iter_rows().map(|row| dot(row, x)).collect()
+    }
+
+    /// Aᵀ x.
+    pub fn transposed_times(&self, x: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; self.cols];
+        for (row, &weight) in self.iter_rows().zip(x) {
+            add_scaled(weight, row, &mut out);
+        }
+        out
+    }
+
+    /// A B.
+    pub fn product(&self, b: &Matrix) -> Matrix {
+        multiply(self.view(), b.view())
+    }
+
+    /// A Bᵀ.
+    pub fn product_transposed(&self, b: &Matrix) -> Matrix {
+        multiply(self.view(), b.view().transpose())
+    }
+
+    /// Aᵀ B.
+    pub fn transposed_product(&self, b: &Matrix) -> Matrix {
+        multiply(self.view().transpose(), b.view())
+    }
+
+    fn view(&self) -> MatRef<'_, f64> {
+        MatRef::from_row_major_slice(&self.data, self.rows, self.cols)
+    }
+
+    fn view_mut(&mut self) -> MatMut<'_, f64> {
+        MatMut::from_row_major_slice_mut(&mut self.data, self.rows, self.cols)
+    }
+}
+
+impl Index<(usize, usize)> for Matrix {
+    type Output = f64;
+    fn index(&self, (i, j): (usize, usize)) -> &f64 {
+        &self.data[i * self.cols + j]
+    }
+}
+
+impl IndexMut<(usize, usize)> for Matrix {
+    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
+        &mut self.data[i * self.cols + j]
+    }
+}
+
+fn multiply(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
+    let mut out = Matrix::zeros(a.nrows(), b.ncols());
+    matmul(out.view_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    out
+}
+
+/// a·b. Eight partial sums, so that the compiler can use vector registers.
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    debug_assert_eq!(a.len(), b.len());
+    let mut sums = [0.0; 8];
+    let (a_blocks, a_rest) = a.as_chunks::<8>();
+    let (b_blocks, b_rest) = b.as_chunks::<8>();
+    for (p, q) in a_blocks.iter().zip(b_blocks) {
+        for lane in 0..8 {
+            sums[lane] += p[lane] * q[lane];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(p, q)| p * q).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+/// y += alpha x.
+pub fn add_scaled(alpha: f64, x: &[f64], y: &mut [f64]) {
+    debug_assert_eq!(x.len(), y.len());
+    for (target, value) in y.iter_mut().zip(x) {
+        *target += alpha * value;
+    }
+}
+
+/// L with A = L Lᵀ, for a symmetric positive definite A that may grow.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Cholesky {
+    /// Row i holds i + 1 entries, packed one row after the other: appending a row moves nothing.
+    packed: Vec<f64>,
+    size: usize,
+}
+
+impl Cholesky {
+    /// Factors a symmetric matrix (only its lower triangle is read); `None` if it is not positive definite.
+    pub fn new(a: &Matrix) -> Option<Self> {
+        let factor = Llt::new(a.view(), Side::Lower).ok()?;
+        let l = factor.L();
+        let size = a.rows();
+        let mut packed = Vec::with_capacity(size * (size + 1) / 2);
+        for i in 0..size {
+            packed.extend((0..=i).map(|j| l[(i, j)]));
+        }
+        packed
+            .iter()
+            .all(|entry| entry.is_finite())
+            .then_some(Self { packed, size })
+    }
+
+    /// The factor of `scale`² I.
+    pub fn scaled_identity(size: usize, scale: f64) -> Self {
+        let mut factor = Self::default();
+        for i in 0..size {
+            factor.packed.extend(std::iter::repeat_n(0.0, i));
+            factor.packed.push(scale);
+        }
+        factor.size = size;
+        factor
+    }
+
+    /// Number of rows of A.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Row i of L, up to the diagonal.
+    pub fn row(&self, i: usize) -> &[f64] {
+        let start = i * (i + 1) / 2;
+        &self.packed[start..=start + i]
+    }
+
+    /// log det A.
+    pub fn log_det(&self) -> f64 {
+        (0..self.size).map(|i| 2.0 * self.row(i)[i].ln()).sum()
+    }
+
+    /// Solves L z = b in place.
+    pub fn solve_lower(&self, b: &mut [f64]) {
+        for i in 0..self.size {
+            let row = self.row(i);
+            b[i] = (b[i] - dot(&row[..i], &b[..i])) / row[i];
+        }
+    }
+
+    /// Solves Lᵀ z = b in place.
+    pub fn solve_upper(&self, b: &mut [f64]) {
+        for i in (0..self.size).rev() {
+            let row = self.row(i);
+            b[i] /= row[i];
+            let value = b[i];
+            add_scaled(-value, &row[..i], &mut b[..i]);
+        }
+    }
+
+    /// A⁻¹ b.
+    pub fn solve(&self, b: &[f64]) -> Vec<f64> {
+        let mut z = b.to_vec();
+        self.solve_lower(&mut z);
+        self.solve_upper(&mut z);
+        z
+    }
+
+    /// Solves L Z = B for all columns of B at once.
+    pub fn solve_lower_many(&self, mut b: Matrix) -> Matrix {
+        let l = self.dense();
+        solve_lower_triangular_in_place(l.view(), b.view_mut(), Par::Seq);
+        b
+    }
+
+    /// A⁻¹.
+    pub fn inverse(&self) -> Matrix {
+        let l = self.dense();
+        let mut inverse = Matrix::from_fn(self.size, self.size, |i, j| f64::from(i == j));
+        solve_lower_triangular_in_place(l.view(), inverse.view_mut(), Par::Seq);
+        solve_upper_triangular_in_place(l.view().transpose(), inverse.view_mut(), Par::Seq);
+        inverse
+    }
+
+    /// Grows A by one row and column: `row` left of the diagonal, then `diagonal`.
+    /// False, and nothing changed, if A would no longer be positive definite.
+    pub fn append(&mut self, row: &[f64], diagonal: f64) -> bool {
+        let mut z = row.to_vec();
+        self.solve_lower(&mut z);
+        let rest = diagonal - dot(&z, &z);
+        if !(rest > 0.0 && rest.is_finite()) {
+            return false;
+        }
+        self.packed.extend_from_slice(&z);
+        self.packed.push(rest.sqrt());
+        self.size += 1;
+        true
+    }
+
+    /// A becomes A + v vᵀ.
+    pub fn rank_one_update(&mut self, v: &[f64]) {
+        // Column by column Givens rotations would stride through the packed rows; row by row the
+        // rotations found so far are applied to each row before its own is made.
+        let mut rotations: Vec<(f64, f64)> = Vec::with_capacity(self.size);
+        for (i, &v_i) in v.iter().enumerate() {
+            let start = i * (i + 1) / 2;
+            let (left, diagonal) = self.packed[start..=start + i].split_at_mut(i);
+            let mut carried = v_i;
+            for (entry, &(cosine, sine)) in left.iter_mut().zip(&rotations) {
+                let rotated = cosine * *entry + sine * carried;
+                carried = cosine * carried - sine * *entry;
+                *entry = rotated;
+            }
+            let length = diagonal[0].hypot(carried);
+            rotations.push((diagonal[0] / length, carried / length));
+            diagonal[0] = length;
+        }
+    }
+
+    fn dense(&self) -> Matrix {
+        let mut l = Matrix::zeros(self.size, self.size);
+        for i in 0..self.size {
+            l.row_mut(i)[..=i].copy_from_slice(self.row(i));
+        }
+        l
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn positive_definite(size: usize, entries: &[f64]) -> Matrix {
+        let g = Matrix::from_fn(size, size, |i, j| {
+            entries[(i * size + j) % entries.len()] + f64::from(i == j)
+        });
+        let mut a = g.product_transposed(&g);
+        (0..size).for_each(|i| a[(i, i)] += 0.5);
+        a
+    }
+
+    fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
+        a.len() == b.len()
+            && a.iter()
+                .zip(b)
+                .all(|(p, q)| (p - q).abs() <= tolerance * (1.0 + p.abs()))
+    }
+
+    proptest! {
+        #[test]
+        fn solving_undoes_multiplying(size in 1usize..12, entries in prop::collection::vec(-1.0..1.0f64, 40)) {
+            let a = positive_definite(size, &entries);
+            let factor = Cholesky::new(&a).expect("positive definite");
+            let x = &entries[..size];
+            prop_assert!(close(&factor.solve(&a.times(x)), x, 1e-8));
+            prop_assert!(close(factor.inverse().product(&a).data(), Matrix::from_fn(size, size, |i, j| f64::from(i == j)).data(), 1e-8));
+        }
+
+        #[test]
+        fn a_rank_one_update_equals_refactoring(size in 1usize..12, entries in prop::collection::vec(-1.0..1.0f64, 40)) {
+            let mut a = positive_definite(size, &entries);
+            let v = &entries[20..20 + size];
+            let mut factor = Cholesky::new(&a).expect("positive definite");
+            factor.rank_one_update(v);
+            for i in 0..size { for j in 0..size { a[(i, j)] += v[i] * v[j]; } }
+            let fresh = Cholesky::new(&a).expect("positive definite");
+            prop_assert!(close(&factor.packed, &fresh.packed, 1e-10));
+            prop_assert!((factor.log_det() - fresh.log_det()).abs() < 1e-9);
+        }
+
+        #[test]
+        fn appending_equals_refactoring(size in 2usize..12, entries in prop::collection::vec(-1.0..1.0f64, 40)) {
+            let a = positive_definite(size, &entries);
+            let mut factor = Cholesky::default();
+            for i in 0..size {
+                prop_assert!(factor.append(&a.row(i)[..i], a[(i, i)]));
+            }
+            prop_assert!(close(&factor.packed, &Cholesky::new(&a).expect("positive definite").packed, 1e-10));
+        }
+    }
+
+    #[test]
+    fn an_indefinite_matrix_is_refused() {
+        let a = Matrix::from_fn(2, 2, |i, j| if i == j { 1.0 } else { 2.0 });
+        assert_eq!(Cholesky::new(&a), None);
+        let mut factor = Cholesky::scaled_identity(1, 1.0);
+        assert!(!factor.append(&[2.0], 1.0));
+        assert_eq!(factor.size(), 1);
+    }
+}

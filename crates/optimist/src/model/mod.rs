@@ -1,0 +1,188 @@
+//! Families of functions f_w(x): what GO-UCB may believe about the objective.
+//!
+//! Given: weights w and a point x in model coordinates ([-1, 1]^d_x unless a preset says otherwise).
+//! Gives: f_w(x), its gradients, a Gaussian prior over w, and inner products of gradients under it.
+//! Does not know: data, trials, confidence.
+//!
+//! Only `dimension`, `n_weights` and `value` must be written for a family of one's own: the gradients
+//! then come from finite differences, the prior is N(0, 1) for each weight, and inner products go through explicit gradients. Every family of this crate writes exact gradients,
+//! and the large ones write structured inner products, which cost O(d_x) instead of O(d_w).
+
+use crate::linalg::{Matrix, add_scaled, dot};
+use crate::optimizer::Rng;
+
+/// A scale that is learnt by evidence, on the log scale, with its normal hyper-prior.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    /// Where the hyper-prior of log scale is centred; also where learning starts.
+    pub mean: f64,
+    /// Standard deviation of that hyper-prior.
+    pub std: f64,
+}
+
+/// Points as the dual form sees them: one row a point in both matrices.
+#[derive(Debug, Clone, Default)]
+pub struct Embedded {
+    /// The points, in model coordinates. (n, d_x)
+    pub x: Matrix,
+    /// What `Family::gram` needs of each: see [`Family::embed`]. (n, n_embedded)
+    pub e: Matrix,
+}
+
+impl Embedded {
+    /// Embeds the rows of `x` at the weights `w`.
+    pub fn new(family: &dyn Family, w: &[f64], x: Matrix) -> Self {
+        let mut e = Matrix::zeros(x.rows(), family.n_embedded());
+        for i in 0..x.rows() {
+            family.embed(w, x.row(i), e.row_mut(i));
+        }
+        Self { x, e }
+    }
+}
+
+/// One point with its embedding.
+#[derive(Debug, Clone, Copy)]
+pub struct Point<'a> {
+    /// Model coordinates. (d_x)
+    pub x: &'a [f64],
+    /// See [`Family::embed`]. (n_embedded)
+    pub e: &'a [f64],
+}
+
+/// A parametric family f_w(x) with a Gaussian prior over its weights.
+pub trait Family: Send + Sync {
+    /// d_x.
+    fn dimension(&self) -> usize;
+
+    /// d_w.
+    fn n_weights(&self) -> usize;
+
+    /// f_w(x).
+    fn value(&self, w: &[f64], x: &[f64]) -> f64;
+
+    /// ∇_w f_w(x).
+    fn grad_w(&self, w: &[f64], x: &[f64], out: &mut [f64]) {
+        central_differences(w, out, |w| self.value(w, x));
+    }
+
+    /// ∇_x f_w(x).
+    fn grad_x(&self, w: &[f64], x: &[f64], out: &mut [f64]) {
+        central_differences(x, out, |x| self.value(w, x));
+    }
+
+    /// ∇_x (v·∇_w f_w(x)): the derivative of ∇_x f as w moves along v.
+    fn grad_x_along(&self, w: &[f64], v: &[f64], x: &[f64], out: &mut [f64]) {
+        let length = dot(v, v).sqrt();
+        if length == 0.0 {
+            return out.fill(0.0);
+        }
+        let step = 1e-4 / length;
+        let moved = |sign: f64| -> Vec<f64> { w.iter().zip(v).map(|(w, v)| w + sign * step * v).collect() };
+        let mut below = vec![0.0; x.len()];
+        self.grad_x(&moved(-1.0), x, &mut below);
+        self.grad_x(&moved(1.0), x, out);
+        out.iter_mut()
+            .zip(below)
+            .for_each(|(up, down)| *up = (*up - down) / (2.0 * step));
+    }
+
+    /// Whether f_w(x) is linear in w, so that its linearisation is exact.
+    fn is_linear(&self) -> bool {
+        false
+    }
+
+    /// Weights from which a fit may start: a draw from the prior. Linear families need none.
+    fn start(&self, rng: &mut Rng) -> Vec<f64> {
+        use rand_distr::{Distribution, StandardNormal};
+        let mut w = vec![0.0; self.n_weights()];
+        self.prior_std(&mut w);
+        w.iter_mut()
+            .for_each(|w| *w *= Distribution::<f64>::sample(&StandardNormal, rng));
+        w
+    }
+
+    /// The hyper-priors of the scales that evidence may learn. None by default: the prior stays as it is.
+    fn scales(&self) -> Vec<Scale> {
+        Vec::new()
+    }
+
+    /// Sets the scales: one log scale for each entry of `scales()`.
+    fn set_scales(&mut self, _log_scales: &[f64]) {}
+
+    /// Prior mean of each weight.
+    fn prior_mean(&self, out: &mut [f64]) {
+        out.fill(0.0);
+    }
+
+    /// Prior standard deviation of each weight, at the current scales.
+    fn prior_std(&self, out: &mut [f64]) {
+        out.fill(1.0);
+    }
+
+    /// Length of an embedded point.
+    fn n_embedded(&self) -> usize {
+        self.n_weights()
+    }
+
+    /// What inner products need of a point: by default ∇_w f_w(x) scaled by the prior, so that
+    /// ⟨∇f_x, ∇f_x'⟩ under the prior is a plain dot product.
+    fn embed(&self, w: &[f64], x: &[f64], out: &mut [f64]) {
+        let mut std = vec![0.0; self.n_weights()];
+        self.prior_std(&mut std);
+        self.grad_w(w, x, out);
+        out.iter_mut().zip(std).for_each(|(g, s)| *g *= s);
+    }
+
+    /// Inner products ⟨∇f_{x_i}, ∇f_{z_j}⟩ under the prior, of all rows of `a` with all rows of `b`.
+    fn gram(&self, a: &Embedded, b: &Embedded) -> Matrix {
+        a.e.product_transposed(&b.e)
+    }
+
+    /// ⟨∇f_x, ∇f_{x_i}⟩ for one point and all rows of `points`: one row of `gram`.
+    fn gram_row(&self, x: Point<'_>, points: &Embedded, out: &mut [f64]) {
+        out.iter_mut()
+            .zip(points.e.iter_rows())
+            .for_each(|(k, row)| *k = dot(x.e, row));
+    }
+
+    /// ‖∇f_x‖² under the prior.
+    fn gram_self(&self, x: Point<'_>) -> f64 {
+        dot(x.e, x.e)
+    }
+
+    /// Σ_ij m_ij ∂gram_ij/∂(log scale), for each scale and a symmetric `m`. (n, n)
+    fn gram_grad_scales(&self, _points: &Embedded, _m: &Matrix, out: &mut [f64]) {
+        debug_assert!(out.is_empty(), "a family with scales writes their gradient");
+    }
+
+    /// ∇_x Σ_i v_i ⟨∇f_x, ∇f_{x_i}⟩ + v_self ½ ∇_x ‖∇f_x‖², both under the prior: all that the gradient of
+    /// a mean or an uncertainty in x needs. `x` comes with its embedding.
+    fn gram_grad_x(
+        &self,
+        w: &[f64],
+        x: Point<'_>,
+        points: &Embedded,
+        v: &[f64],
+        v_self: f64,
+        out: &mut [f64],
+    ) {
+        let mut along = points.e.transposed_times(v);
+        add_scaled(v_self, x.e, &mut along);
+        let mut std = vec![0.0; self.n_weights()];
+        self.prior_std(&mut std);
+        along.iter_mut().zip(std).for_each(|(a, s)| *a *= s);
+        self.grad_x_along(w, &along, x.x, out);
+    }
+}
+
+fn central_differences(at: &[f64], out: &mut [f64], f: impl Fn(&[f64]) -> f64) {
+    let mut moved = at.to_vec();
+    for (i, slope) in out.iter_mut().enumerate() {
+        let step = 6e-6 * at[i].abs().max(1.0);
+        moved[i] = at[i] + step;
+        let up = f(&moved);
+        moved[i] = at[i] - step;
+        *slope = (up - f(&moved)) / (2.0 * step);
+        moved[i] = at[i];
+    }
+}
