@@ -27,7 +27,10 @@ impl Matrix {
 
     /// Entry (i, j) is `f(i, j)`.
     pub fn from_fn(rows: usize, cols: usize, mut f: impl FnMut(usize, usize) -> f64) -> Self {
-        let data = (0..rows * cols).map(|at| f(at / cols, at % cols)).collect();
+        let mut data = Vec::with_capacity(rows * cols);
+        for i in 0..rows {
+            data.extend((0..cols).map(|j| f(i, j)));
+        }
         Self { rows, cols, data }
     }
 

@@ -8,6 +8,8 @@
 //! then come from finite differences, the prior is N(0, 1) for each weight, and inner products go through explicit gradients. Every family of this crate writes exact gradients,
 //! and the large ones write structured inner products, which cost O(d_x) instead of O(d_w).
 
+pub mod anova;
+
 use crate::linalg::{Matrix, add_scaled, dot};
 use crate::optimizer::Rng;
 
