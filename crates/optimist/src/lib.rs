@@ -3,8 +3,9 @@
 pub mod baselines;
 pub mod encode;
 mod error;
+pub mod history;
 pub mod optimizer;
 pub mod space;
 
-pub use error::TellError;
+pub use error::{SpaceError, TellError};
 pub use optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, rng};
