@@ -5,6 +5,7 @@ pub mod confidence;
 pub mod encode;
 mod error;
 pub mod evidence;
+pub mod history;
 pub mod linalg;
 mod maximize;
 pub mod model;
@@ -12,5 +13,5 @@ pub mod optimizer;
 pub mod space;
 pub mod warp;
 
-pub use error::TellError;
+pub use error::{SpaceError, TellError};
 pub use optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, rng};

@@ -1,1 +1,5 @@
-//! Searches that GO-UCB is judged against.
+//! Optimizers to compare GO-UCB with. It uses none of them.
+
+mod random;
+
+pub use random::Random;

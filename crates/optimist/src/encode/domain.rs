@@ -1,0 +1,298 @@
+//! The feasible part of the unit cube, as optimizers see it.
+//!
+//! Given: the axes that `Encoding` lays out.
+//! Gives: feasible points (`place`, `sample`, `snap`), and where on its axes a point is.
+//! Does not know: names, units, values.
+
+use std::ops::Range;
+
+use rand::RngExt;
+
+use super::scale::{Scale, unit};
+use crate::error::TellError;
+use crate::optimizer::Rng;
+
+/// How far from a feasible point a coordinate may be and still count as that point.
+pub(crate) const TOLERANCE: f64 = 1e-9;
+
+/// The feasible points of a unit cube: one axis per parameter, one column per coordinate.
+///
+/// The coordinates of an inactive axis are pinned to a neutral value (the middle of the axis, or
+/// equal shares of all choices), so that points which mean the same are the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Domain {
+    axes: Vec<Axis>,
+}
+
+/// The coordinates of one parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// Which coordinates are feasible.
+    pub kind: AxisKind,
+    /// Where they are in a point.
+    pub columns: Range<usize>,
+    /// The axis is active when each of these axes is at this level. Complete: the conditions of
+    /// those axes are listed too.
+    pub when: Vec<(usize, usize)>,
+}
+
+/// Which coordinates of an axis are feasible.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AxisKind {
+    /// One column, anywhere in [0, 1].
+    Real,
+    /// One column, at one of finitely many levels.
+    Grid(Grid),
+    /// One column per choice; one of them is 1, the others are 0.
+    OneHot,
+}
+
+/// Levels on [0, 1], evenly spaced or, on a log scale, denser towards the end.
+///
+/// Beyond 2^40 levels neighbours are so close that they are only exact to 1e-12.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grid {
+    last: usize,
+    /// Distance between neighbouring values, in units of `scale`.
+    step: f64,
+    scale: Scale,
+}
+
+impl Domain {
+    /// All of the `d`-dimensional cube.
+    pub fn cube(d: usize) -> Domain {
+        let axis = |column| Axis {
+            kind: AxisKind::Real,
+            columns: column..column + 1,
+            when: Vec::new(),
+        };
+        Domain {
+            axes: (0..d).map(axis).collect(),
+        }
+    }
+
+    /// Axes whose columns follow each other without gaps.
+    pub(crate) fn new(axes: Vec<Axis>) -> Domain {
+        Domain { axes }
+    }
+
+    /// How many coordinates a point has.
+    pub fn dimension(&self) -> usize {
+        self.axes.last().map_or(0, |axis| axis.columns.end)
+    }
+
+    /// The axes, in the order of their columns.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// How many numbers `place` takes: one per axis.
+    pub fn n_free(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// The feasible point for `u` in [0, 1]^`n_free`. If `u` is uniform so is the point: every
+    /// level of a linear grid and every choice is equally likely, log scales are uniform in the log.
+    ///
+    /// # Panics
+    /// If `u` does not have `n_free` numbers.
+    pub fn place(&self, u: &[f64]) -> Vec<f64> {
+        assert_eq!(u.len(), self.n_free(), "`place` takes one number per axis");
+        let mut x = vec![0.0; self.dimension()];
+        for (axis, &u) in self.axes.iter().zip(u) {
+            match &axis.kind {
+                AxisKind::Real => x[axis.columns.start] = unit(u),
+                AxisKind::Grid(grid) => x[axis.columns.start] = grid.level(grid.place(u)),
+                AxisKind::OneHot => axis.set_choice((u * axis.columns.len() as f64) as usize, &mut x),
+            }
+        }
+        self.pin_inactive(&mut x);
+        x
+    }
+
+    /// A feasible point, uniform as `place` has it.
+    pub fn sample(&self, rng: &mut Rng) -> Vec<f64> {
+        let u: Vec<f64> = (0..self.n_free()).map(|_| rng.random()).collect();
+        self.place(&u)
+    }
+
+    /// Moves `x` to the nearest feasible point: grids to their nearest level, one-hot columns to the
+    /// largest (the first of equals), inactive axes to neutral, the rest into [0, 1].
+    pub fn snap(&self, x: &mut [f64]) {
+        for axis in &self.axes {
+            match &axis.kind {
+                AxisKind::Real => x[axis.columns.start] = unit(x[axis.columns.start]),
+                AxisKind::Grid(grid) => {
+                    let u = &mut x[axis.columns.start];
+                    *u = grid.level(grid.nearest(*u));
+                }
+                AxisKind::OneHot => axis.set_choice(axis.choice(x), x),
+            }
+        }
+        self.pin_inactive(x);
+    }
+
+    /// Whether `x` is feasible, to 1e-9 in each coordinate.
+    pub fn contains(&self, x: &[f64]) -> bool {
+        x.len() == self.dimension() && {
+            let mut nearest = x.to_vec();
+            self.snap(&mut nearest);
+            is_same_point(x, &nearest)
+        }
+    }
+
+    /// Whether the parameter behind an axis matters at `x`.
+    pub fn is_active(&self, axis: usize, x: &[f64]) -> bool {
+        self.axes[axis]
+            .when
+            .iter()
+            .all(|&(other, level)| self.level(other, x) == Some(level))
+    }
+
+    /// The level nearest to `x` on a grid, the choice that is largest on a one-hot axis, `None` on a
+    /// real axis. It means nothing where the axis is inactive.
+    pub fn level(&self, axis: usize, x: &[f64]) -> Option<usize> {
+        let axis = &self.axes[axis];
+        match &axis.kind {
+            AxisKind::Real => None,
+            AxisKind::Grid(grid) => Some(grid.nearest(x[axis.columns.start])),
+            AxisKind::OneHot => Some(axis.choice(x)),
+        }
+    }
+
+    /// Moves `x` to a level of a grid or a choice of a one-hot axis. Other axes may become active or
+    /// inactive by it: `snap` once all levels are set.
+    ///
+    /// # Panics
+    /// If the axis has no such level.
+    pub fn set_level(&self, axis: usize, level: usize, x: &mut [f64]) {
+        let axis = &self.axes[axis];
+        match &axis.kind {
+            AxisKind::Real => panic!("a real axis has no levels"),
+            AxisKind::Grid(grid) => x[axis.columns.start] = grid.level(level),
+            AxisKind::OneHot => {
+                assert!(
+                    level < axis.columns.len(),
+                    "choice {level} of {}",
+                    axis.columns.len()
+                );
+                axis.set_choice(level, x);
+            }
+        }
+    }
+
+    /// Whether `x` can be told: any point of the cube can, as what it is nearest to.
+    ///
+    /// # Errors
+    /// If it has the wrong number of coordinates, or one that is not in [0, 1].
+    pub fn check(&self, x: &[f64]) -> Result<(), TellError> {
+        if x.len() != self.dimension() {
+            return Err(TellError::WrongDimension {
+                expected: self.dimension(),
+                got: x.len(),
+            });
+        }
+        match x.iter().position(|value| !(0.0..=1.0).contains(value)) {
+            Some(index) => Err(TellError::OutsideCube {
+                index,
+                value: x[index],
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn pin_inactive(&self, x: &mut [f64]) {
+        for (idx, axis) in self.axes.iter().enumerate() {
+            if !self.is_active(idx, x) {
+                x[axis.columns.clone()].fill(axis.neutral());
+            }
+        }
+    }
+}
+
+impl Axis {
+    /// The coordinate, in each column, of an axis that is inactive.
+    pub(crate) fn neutral(&self) -> f64 {
+        match self.kind {
+            AxisKind::Real | AxisKind::Grid(_) => 0.5,
+            AxisKind::OneHot => 1.0 / self.columns.len() as f64,
+        }
+    }
+
+    /// The largest column of a one-hot axis, the first of equals.
+    fn choice(&self, x: &[f64]) -> usize {
+        let shares = &x[self.columns.clone()];
+        (1..shares.len()).fold(0, |best, idx| if shares[idx] > shares[best] { idx } else { best })
+    }
+
+    /// Sets the columns of a one-hot axis; beyond the last choice is the last.
+    fn set_choice(&self, choice: usize, x: &mut [f64]) {
+        let columns = &mut x[self.columns.clone()];
+        columns.fill(0.0);
+        columns[choice.min(self.columns.len() - 1)] = 1.0;
+    }
+}
+
+impl Grid {
+    /// Levels 0 to `last`, evenly spaced.
+    pub(crate) fn linear(last: usize) -> Grid {
+        Grid {
+            last,
+            step: 1.0,
+            scale: Scale::linear(last as f64),
+        }
+    }
+
+    /// Levels 0 to `last` for the values `low + level * step` on a log scale.
+    pub(crate) fn log(last: usize, low: f64, step: f64) -> Grid {
+        Grid {
+            last,
+            step,
+            scale: Scale::log(low, last as f64 * step),
+        }
+    }
+
+    /// How many levels there are, at least 1.
+    pub fn count(&self) -> usize {
+        self.last.saturating_add(1)
+    }
+
+    /// Where level `i` is, from 0 for the first to 1 for the last; 0.5 if there is only one.
+    ///
+    /// # Panics
+    /// If there is no such level.
+    pub fn level(&self, i: usize) -> f64 {
+        assert!(i <= self.last, "level {i} of 0 to {}", self.last);
+        self.scale.position(i as f64 * self.step)
+    }
+
+    /// The level nearest to `u`, the lower of equals.
+    pub fn nearest(&self, u: f64) -> usize {
+        if self.last == 0 {
+            return 0;
+        }
+        let u = unit(u);
+        let below = ((self.scale.offset(u) / self.step) as usize).min(self.last - 1);
+        if u - self.level(below) <= self.level(below + 1) - u {
+            below
+        } else {
+            below + 1
+        }
+    }
+
+    /// The level for a uniform `u`: each is as likely as it is wide, that is, from halfway to the
+    /// level before to halfway to the level after. The first and the last are as wide outwards as inwards.
+    fn place(&self, u: f64) -> usize {
+        if self.last == 0 {
+            return 0;
+        }
+        let first_half = self.level(1) / 2.0;
+        let last_half = (1.0 - self.level(self.last - 1)) / 2.0;
+        self.nearest(u * (1.0 + first_half + last_half) - first_half)
+    }
+}
+
+/// Whether two points are the same to 1e-9 in each coordinate.
+pub(crate) fn is_same_point(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= TOLERANCE)
+}

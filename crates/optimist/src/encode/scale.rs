@@ -1,0 +1,76 @@
+//! Where numbers lie on an axis: positions in [0, 1] of offsets above the lower bound.
+//!
+//! Offsets, not values, so that a narrow range far from zero keeps all its digits.
+
+use std::f64::consts::LN_2;
+
+/// A linear or logarithmic axis for the numbers `low ..= low + width`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Scale {
+    width: f64,
+    /// The lower bound, on a log scale.
+    log_low: Option<f64>,
+}
+
+impl Scale {
+    /// Equal differences are equally far apart.
+    pub(crate) fn linear(width: f64) -> Scale {
+        Scale { width, log_low: None }
+    }
+
+    /// Equal ratios are equally far apart; `low` is positive.
+    pub(crate) fn log(low: f64, width: f64) -> Scale {
+        Scale {
+            width,
+            log_low: Some(low),
+        }
+    }
+
+    /// From 0 for the lower bound to 1 for the upper; the middle if they are the same.
+    pub(crate) fn position(&self, offset: f64) -> f64 {
+        if self.width <= 0.0 {
+            return 0.5;
+        }
+        let position = match self.log_low {
+            None => offset / self.width,
+            Some(low) => log_ratio(offset, low) / log_ratio(self.width, low),
+        };
+        position.clamp(0.0, 1.0)
+    }
+
+    /// The offset at a position: inverse of `position`. Positions beyond the ends are the ends.
+    pub(crate) fn offset(&self, position: f64) -> f64 {
+        let position = unit(position);
+        if position == 1.0 {
+            return self.width;
+        }
+        let offset = match self.log_low {
+            None => position * self.width,
+            Some(low) => offset_at(position * log_ratio(self.width, low), low),
+        };
+        offset.clamp(0.0, self.width)
+    }
+}
+
+/// The number of [0, 1] nearest to `u`; 0 for NaN.
+pub(crate) fn unit(u: f64) -> f64 {
+    u.max(0.0).min(1.0)
+}
+
+/// ln((low + offset) / low), exact to rounding for small offsets and without overflow for large.
+fn log_ratio(offset: f64, low: f64) -> f64 {
+    if offset < low {
+        (offset / low).ln_1p()
+    } else {
+        (low + offset).ln() - low.ln()
+    }
+}
+
+/// Inverse of `log_ratio`.
+fn offset_at(log_ratio: f64, low: f64) -> f64 {
+    if log_ratio < LN_2 {
+        low * log_ratio.exp_m1()
+    } else {
+        (low.ln() + log_ratio).exp() - low
+    }
+}

@@ -1,0 +1,262 @@
+//! Values of parameters, and the assignments of values to names that a trial is run with.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::{Serialize, Serializer};
+
+/// A value of one parameter. Serialised as the bare value: `0.5`, `3`, `true`, `"relu"`.
+///
+/// Numbers are equal by value, so `Int(1) == Float(1.0)`: files and other languages do not keep
+/// the two apart.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[serde(untagged)]
+// Read in this order: as a float an integer would be read too.
+pub enum Value {
+    /// A yes or no.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A real number.
+    Float(f64),
+    /// A name among choices.
+    Text(String),
+}
+
+impl Value {
+    /// The number, if it is one. Integers beyond 2^53 are rounded.
+    pub fn as_f64(&self) -> Option<f64> {
+        match *self {
+            Value::Int(i) => Some(i as f64),
+            Value::Float(v) => Some(v),
+            Value::Bool(_) | Value::Text(_) => None,
+        }
+    }
+
+    /// The whole number, if it is one: `Float(3.0)` is, `Float(3.5)` is not.
+    pub fn as_i64(&self) -> Option<i64> {
+        const BEYOND_I64: f64 = 9_223_372_036_854_775_808.0; // 2^63
+        match *self {
+            Value::Int(i) => Some(i),
+            Value::Float(v) if v.fract() == 0.0 && (-BEYOND_I64..BEYOND_I64).contains(&v) => Some(v as i64),
+            Value::Float(_) | Value::Bool(_) | Value::Text(_) => None,
+        }
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Text(a), Value::Text(b)) => a == b,
+            (Value::Float(a), Value::Float(b)) => a == b,
+            (Value::Int(a), b) | (b, Value::Int(a)) => b.as_i64() == Some(*a),
+            _ => false,
+        }
+    }
+}
+
+/// Floats keep their point or exponent (`1.0`, `1e-7`), so that they read back as floats.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Bool(b) => write!(f, "{b}"),
+            Value::Int(i) => write!(f, "{i}"),
+            Value::Float(v) => write!(f, "{v:?}"),
+            Value::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(b: bool) -> Value {
+        Value::Bool(b)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(i: i64) -> Value {
+        Value::Int(i)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(v: f64) -> Value {
+        Value::Float(v)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Value {
+        Value::Text(text)
+    }
+}
+
+/// Values by name: what one trial is run with. Holds the active parameters only.
+///
+/// Decoded assignments are in the order of declaration. Equality ignores the order.
+///
+/// ```
+/// use optimist::space::{Assignment, Value};
+///
+/// let assignment = Assignment::from_iter([("lr", Value::Float(0.01)), ("layers", Value::Int(3))]);
+/// assert_eq!(assignment.get("layers"), Some(&Value::Int(3)));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Assignment(Vec<(String, Value)>);
+
+impl Assignment {
+    /// The value of a parameter; `None` where it is absent, because inactive or unknown.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.iter()
+            .find(|&(known, _)| known == name)
+            .map(|(_, value)| value)
+    }
+
+    /// Names and values, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// How many parameters have a value.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether no parameter has a value.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Gives `name` a value, in place of the one it has.
+    pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) {
+        let (name, value) = (name.into(), value.into());
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some(pair) => pair.1 = value,
+            None => self.0.push((name, value)),
+        }
+    }
+}
+
+impl PartialEq for Assignment {
+    fn eq(&self, other: &Assignment) -> bool {
+        self.len() == other.len() && self.iter().all(|(name, value)| other.get(name) == Some(value))
+    }
+}
+
+/// Of two values for one name the later counts, as in any map.
+impl<N: Into<String>, V: Into<Value>> FromIterator<(N, V)> for Assignment {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Assignment {
+        let mut assignment = Assignment::default();
+        for (name, value) in pairs {
+            assignment.insert(name, value);
+        }
+        assignment
+    }
+}
+
+impl Serialize for Assignment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Assignment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Assignment, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Assignment;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map from parameter names to values")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Assignment, A::Error> {
+                let mut assignment = Assignment::default();
+                while let Some((name, value)) = map.next_entry::<String, Value>()? {
+                    assignment.insert(name, value);
+                }
+                Ok(assignment)
+            }
+        }
+        deserializer.deserialize_map(Pairs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error, MapDeserializer};
+
+    use super::*;
+
+    /// What a format would write for `value`: a `Formatter` is a serde format of bare values.
+    struct Bare(Value);
+    impl fmt::Display for Bare {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.serialize(f)
+        }
+    }
+
+    #[test]
+    fn whole_floats_equal_integers_exactly() {
+        assert_eq!(Value::Int(1), Value::Float(1.0));
+        assert_eq!(Value::Float(-0.0), Value::Int(0));
+        assert_ne!(Value::Int(1), Value::Float(1.5));
+        assert_ne!(Value::Int((1 << 53) + 1), Value::Float(9_007_199_254_740_992.0));
+        assert_ne!(Value::Int(i64::MAX), Value::Float(i64::MAX as f64)); // 2^63 - 1 against 2^63
+        assert_ne!(Value::Int(1), Value::Bool(true));
+        assert_ne!(Value::Int(1), Value::from("1"));
+    }
+
+    #[test]
+    fn values_are_read_as_what_they_look_like() {
+        type Deserializer<T> = <T as IntoDeserializer<'static, Error>>::Deserializer;
+        fn read<T: IntoDeserializer<'static, Error>>(bare: T) -> Value {
+            let deserializer: Deserializer<T> = bare.into_deserializer();
+            Value::deserialize(deserializer).unwrap()
+        }
+        assert!(matches!(read(3_i64), Value::Int(3)));
+        assert!(matches!(read(3.0_f64), Value::Float(3.0)));
+        assert!(matches!(read(true), Value::Bool(true)));
+        assert!(matches!(read("3"), Value::Text(text) if text == "3"));
+    }
+
+    #[test]
+    fn values_are_written_bare() {
+        let written = [Value::Int(3), Value::Float(0.5), Value::Bool(true), "relu".into()];
+        assert_eq!(
+            written.map(|value| Bare(value).to_string()),
+            ["3", "0.5", "true", "relu"]
+        );
+    }
+
+    #[test]
+    fn floats_are_shown_as_floats() {
+        let shown = [1.0, 0.25, 1e-7, 1e300].map(|v| Value::Float(v).to_string());
+        assert_eq!(shown, ["1.0", "0.25", "1e-7", "1e300"]);
+    }
+
+    #[test]
+    fn assignments_are_read_from_maps_in_order() {
+        let map: MapDeserializer<'_, _, Error> = MapDeserializer::new([("b", 2_i64), ("a", 1)].into_iter());
+        let assignment = Assignment::deserialize(map).unwrap();
+        assert_eq!(
+            assignment.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            ["b", "a"]
+        );
+        assert_eq!(assignment, Assignment::from_iter([("a", 1_i64), ("b", 2)]));
+    }
+
+    #[test]
+    fn the_later_of_two_values_for_a_name_counts() {
+        let assignment = Assignment::from_iter([("a", 1_i64), ("a", 2)]);
+        assert_eq!((assignment.len(), assignment.get("a")), (1, Some(&Value::Int(2))));
+    }
+}
