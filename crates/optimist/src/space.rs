@@ -5,8 +5,10 @@
 //! Does not know: the unit cube. `encode` places values there; here a value of a discrete
 //! parameter is at most a *level*, its index among the parameter's values.
 
+mod kind;
 mod value;
 
+pub use kind::Kind;
 pub use value::{Assignment, Value};
 
 use std::collections::VecDeque;
@@ -45,43 +47,6 @@ pub struct Parameter {
     pub kind: Kind,
     /// It is active only when all of these hold; always, if there are none.
     pub when: Vec<Condition>,
-}
-
-/// The values a parameter may take.
-///
-/// With a `step` they are `low`, `low + step`, … up to the last that is not above `high`. `low ==
-/// high` is a constant. A log scale spreads the *ratios* of values evenly and needs `low > 0`.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
-    /// Real numbers from `low` to `high`, both included.
-    Float {
-        /// The smallest value.
-        low: f64,
-        /// The largest value.
-        high: f64,
-        /// Whether values are spread on a log scale.
-        log: bool,
-        /// The distance between neighbouring values; `None` for a continuum.
-        step: Option<f64>,
-    },
-    /// Whole numbers from `low` to `high`, both included.
-    Int {
-        /// The smallest value.
-        low: i64,
-        /// The largest value.
-        high: i64,
-        /// Whether values are spread on a log scale.
-        log: bool,
-        /// The distance between neighbouring values; 1 if not given.
-        step: Option<i64>,
-    },
-    /// `false` or `true`.
-    Bool,
-    /// One of several values without an order.
-    Categorical {
-        /// The values: at least one, all different.
-        choices: Vec<Value>,
-    },
 }
 
 /// Holds when `parameter` is active and equals `value`.
@@ -214,231 +179,6 @@ impl Parameter {
     }
 }
 
-/// Steps finer than this part of the larger bound drown in the rounding of the values themselves.
-const FINEST_STEP: f64 = 1.0 / (1_u64 << 40) as f64;
-
-/// How far from its nearest value a stepped float may be, in steps.
-const STEP_TOLERANCE: f64 = 1e-9;
-
-impl Kind {
-    /// The index of the last value; `None` for a continuum.
-    pub(crate) fn last_level(&self) -> Option<usize> {
-        match *self {
-            Kind::Float { low, high, .. } if low == high => Some(0),
-            Kind::Float { step: None, .. } => None,
-            Kind::Float {
-                low,
-                high,
-                step: Some(step),
-                ..
-            } => {
-                let k = ((high - low) / step).round();
-                let within = stepped(low, k, step) <= high + STEP_TOLERANCE * step;
-                Some(if within { k } else { k - 1.0 } as usize)
-            }
-            Kind::Int { low, high, step, .. } => {
-                Some((high.abs_diff(low) / step.map_or(1, i64::unsigned_abs)) as usize)
-            }
-            Kind::Bool => Some(1),
-            Kind::Categorical { ref choices } => Some(choices.len() - 1),
-        }
-    }
-
-    /// The value at a level, which must be one of a discrete parameter's.
-    pub(crate) fn value_at(&self, level: usize) -> Value {
-        match *self {
-            Kind::Float { low, high, step, .. } => {
-                Value::Float(stepped(low, level as f64, step.unwrap_or(0.0)).min(high))
-            }
-            Kind::Int { low, step, .. } => {
-                let value = i128::from(low) + level as i128 * i128::from(step.unwrap_or(1));
-                Value::Int(i64::try_from(value).expect("levels end at `high`, which is an i64"))
-            }
-            Kind::Bool => Value::Bool(level == 1),
-            Kind::Categorical { ref choices } => choices[level].clone(),
-        }
-    }
-
-    /// The level of a value; `None` in a continuum, and for anything that is not one of the values.
-    pub(crate) fn level_of(&self, value: &Value) -> Option<usize> {
-        match *self {
-            Kind::Float { low, high, step, .. } => {
-                let last = self.last_level()?;
-                let value = value.as_f64().filter(|v| (low..=high).contains(v))?;
-                let step = step.unwrap_or(1.0); // a constant without a step has level 0 only
-                let level = (((value - low) / step).round() as usize).min(last);
-                let gap = value - self.value_at(level).as_f64()?;
-                (gap.abs() <= STEP_TOLERANCE * step).then_some(level)
-            }
-            Kind::Int { low, high, step, .. } => {
-                let value = value.as_i64().filter(|v| (low..=high).contains(v))?;
-                let (offset, step) = (value.abs_diff(low), step.map_or(1, i64::unsigned_abs));
-                offset.is_multiple_of(step).then_some((offset / step) as usize)
-            }
-            Kind::Bool => match value {
-                Value::Bool(b) => Some(usize::from(*b)),
-                _ => None,
-            },
-            Kind::Categorical { ref choices } => choices.iter().position(|choice| choice == value),
-        }
-    }
-
-    /// Whether a parameter of this kind has any value at all.
-    fn validate(&self, name: &str) -> Result<(), SpaceError> {
-        let name = || name.to_owned();
-        let finite = |what, value: f64| match value.is_finite() {
-            true => Ok(()),
-            false => Err(SpaceError::NotFinite {
-                name: name(),
-                what,
-                value,
-            }),
-        };
-        match *self {
-            Kind::Float { low, high, log, step } => {
-                finite("low", low)?;
-                finite("high", high)?;
-                check_bounds(&name, low.into(), high.into(), low > high, log && low <= 0.0)?;
-                if !(high - low).is_finite() {
-                    return Err(SpaceError::TooWide {
-                        name: name(),
-                        low,
-                        high,
-                    });
-                }
-                let finest = f64::MIN_POSITIVE.max(FINEST_STEP * low.abs().max(high.abs()));
-                match step {
-                    Some(step) if !step.is_finite() || step < finest => Err(SpaceError::BadStep {
-                        name: name(),
-                        step: step.into(),
-                        least: finest.into(),
-                    }),
-                    _ => Ok(()),
-                }
-            }
-            Kind::Int { low, high, log, step } => {
-                check_bounds(&name, low.into(), high.into(), low > high, log && low <= 0)?;
-                match step {
-                    Some(step) if step < 1 => Err(SpaceError::BadStep {
-                        name: name(),
-                        step: step.into(),
-                        least: 1.into(),
-                    }),
-                    _ => Ok(()),
-                }
-            }
-            Kind::Bool => Ok(()),
-            Kind::Categorical { ref choices } => {
-                if choices.is_empty() {
-                    return Err(SpaceError::NoChoices { name: name() });
-                }
-                for (idx, choice) in choices.iter().enumerate() {
-                    finite("choice", choice.as_f64().unwrap_or(0.0))?;
-                    if choices[..idx].contains(choice) {
-                        return Err(SpaceError::DuplicateChoice {
-                            name: name(),
-                            choice: choice.clone(),
-                        });
-                    }
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// Whether `value` is one of the values.
-    fn check(&self, name: &str, value: &Value) -> Result<(), SpaceError> {
-        let name = || name.to_owned();
-        let wrong_type = |expected| SpaceError::WrongType {
-            name: name(),
-            expected,
-            got: value.clone(),
-        };
-        let out_of_range = |low, high| SpaceError::OutOfRange {
-            name: name(),
-            value: value.clone(),
-            low,
-            high,
-        };
-        let off_step = |low: Value, step: Value| SpaceError::OffStep {
-            name: name(),
-            value: value.clone(),
-            low,
-            step,
-        };
-        match *self {
-            Kind::Float { low, high, step, .. } => {
-                let v = value.as_f64().ok_or_else(|| wrong_type("a number"))?;
-                match step {
-                    _ if v.is_nan() => Err(SpaceError::NotFinite {
-                        name: name(),
-                        what: "value",
-                        value: v,
-                    }),
-                    _ if !(low..=high).contains(&v) => Err(out_of_range(low.into(), high.into())),
-                    Some(step) if self.level_of(value).is_none() => Err(off_step(low.into(), step.into())),
-                    _ => Ok(()),
-                }
-            }
-            Kind::Int { low, high, step, .. } => {
-                let v = value.as_i64().ok_or_else(|| wrong_type("a whole number"))?;
-                match step {
-                    _ if !(low..=high).contains(&v) => Err(out_of_range(low.into(), high.into())),
-                    Some(step) if self.level_of(value).is_none() => Err(off_step(low.into(), step.into())),
-                    _ => Ok(()),
-                }
-            }
-            Kind::Bool => match value {
-                Value::Bool(_) => Ok(()),
-                _ => Err(wrong_type("true or false")),
-            },
-            Kind::Categorical { ref choices } if !choices.contains(value) => {
-                let texts: Vec<String> = choices.iter().map(Value::to_string).collect();
-                Err(SpaceError::UnknownChoice {
-                    name: name(),
-                    nearest: nearest(&value.to_string(), texts.iter().map(String::as_str)),
-                    value: value.clone(),
-                    choices: choices.clone(),
-                })
-            }
-            Kind::Categorical { .. } => Ok(()),
-        }
-    }
-}
-
-/// `low + k * step` as in decimal arithmetic: 3 steps of 0.1 are 0.3, not 0.30000000000000004.
-fn stepped(low: f64, k: f64, step: f64) -> f64 {
-    fn decimals(x: f64) -> usize {
-        x.to_string()
-            .split_once('.')
-            .map_or(0, |(_, decimals)| decimals.len())
-    }
-    let places = decimals(low).max(decimals(step));
-    let value = low + k * step;
-    let rounded = format!("{value:.places$}").parse().unwrap_or(value);
-    rounded + 0.0 // turns -0.0 into 0.0
-}
-
-fn check_bounds(
-    name: impl Fn() -> String,
-    low: Value,
-    high: Value,
-    is_empty: bool,
-    is_log_of_non_positive: bool,
-) -> Result<(), SpaceError> {
-    if is_empty {
-        Err(SpaceError::EmptyRange {
-            name: name(),
-            low,
-            high,
-        })
-    } else if is_log_of_non_positive {
-        Err(SpaceError::LogOfNonPositive { name: name(), low })
-    } else {
-        Ok(())
-    }
-}
-
 /// A parameter's own conditions, in terms of indices.
 fn direct_requirements(
     Parameter { name, when, .. }: &Parameter,
@@ -511,4 +251,219 @@ fn all_requirements(
         }
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn float(low: f64, high: f64, log: bool) -> Kind {
+        Kind::Float {
+            low,
+            high,
+            log,
+            step: None,
+        }
+    }
+
+    fn int(low: i64, high: i64, log: bool) -> Kind {
+        Kind::Int {
+            low,
+            high,
+            log,
+            step: None,
+        }
+    }
+
+    fn choices<const N: usize>(choices: [Value; N]) -> Kind {
+        Kind::Categorical {
+            choices: choices.to_vec(),
+        }
+    }
+
+    /// `nesterov` waits for `warmup`, which waits for `solver`; declared in the opposite order.
+    fn nested() -> Space {
+        Space::new(vec![
+            Parameter::new("nesterov", Kind::Bool).when("warmup", 2_i64),
+            Parameter::new("warmup", int(0, 3, false)).when("solver", "sgd"),
+            Parameter::new("solver", choices(["sgd".into(), "adam".into()])),
+        ])
+        .unwrap()
+    }
+
+    fn message_of(result: Result<impl std::fmt::Debug, SpaceError>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn parameters_without_a_value_are_refused() {
+        let message = |kind| message_of(Space::new(vec![Parameter::new("p", kind)]));
+        assert_eq!(
+            message(float(2.0, 1.0, false)),
+            "parameter `p`: low 2.0 is above high 1.0; swap the bounds"
+        );
+        assert_eq!(
+            message(int(2, 1, false)),
+            "parameter `p`: low 2 is above high 1; swap the bounds"
+        );
+        assert!(message(float(0.0, 1.0, true)).contains("a log scale needs low > 0, got 0.0"));
+        assert!(message(int(-1, 1, true)).contains("a log scale needs low > 0, got -1"));
+        assert!(message(float(f64::NAN, 1.0, false)).contains("low NaN is not finite"));
+        assert!(message(float(0.0, f64::INFINITY, false)).contains("high inf is not finite"));
+        assert!(message(float(f64::MIN, f64::MAX, false)).contains("overflows"));
+        assert!(message(choices([])).contains("has no choices"));
+        assert!(message(choices([Value::Int(1), Value::Float(1.0)])).contains("`1.0` is listed twice"));
+        assert!(message(choices([Value::Float(f64::NAN)])).contains("choice NaN is not finite"));
+    }
+
+    #[test]
+    fn names_must_be_there_and_differ() {
+        let space = |names: &[&str]| {
+            Space::new(
+                names
+                    .iter()
+                    .map(|&name| Parameter::new(name, Kind::Bool))
+                    .collect(),
+            )
+        };
+        assert_eq!(space(&[]), Err(SpaceError::NoParameters));
+        assert_eq!(space(&["a", ""]), Err(SpaceError::EmptyName { position: 2 }));
+        assert_eq!(
+            space(&["a", "a"]),
+            Err(SpaceError::DuplicateName { name: "a".into() })
+        );
+    }
+
+    #[test]
+    fn constants_are_allowed() {
+        let constants = [
+            float(1.5, 1.5, true),
+            float(0.0, 0.0, false),
+            int(3, 3, false),
+            choices(["a".into()]),
+        ];
+        for kind in constants {
+            assert!(Space::new(vec![Parameter::new("p", kind)]).is_ok());
+        }
+    }
+
+    #[test]
+    fn conditions_that_cannot_hold_are_refused() {
+        let message = |child: Parameter| {
+            message_of(Space::new(vec![
+                child,
+                Parameter::new("solver", choices(["sgd".into(), "adam".into()])),
+                Parameter::new("rate", float(0.0, 1.0, false)),
+                Parameter::new("depth", int(1, 3, false)).when("solver", "sgd"),
+            ]))
+        };
+        let child = || Parameter::new("child", Kind::Bool);
+        assert!(message(child().when("solvr", "sgd")).contains("not declared; did you mean `solver`?"));
+        assert!(
+            message(child().when("solver", "lbfgs"))
+                .contains("`solver` = lbfgs, which `solver` can never be")
+        );
+        assert!(message(child().when("depth", 4_i64)).contains("`depth` can never be"));
+        assert!(message(child().when("rate", 0.5)).contains("`rate`, which is continuous"));
+        assert!(message(child().when("child", true)).contains("waits for itself"));
+        let contradiction = message(child().when("solver", "adam").when("depth", 2_i64));
+        assert!(contradiction.contains("can never be active"), "{contradiction}");
+    }
+
+    #[test]
+    fn cycles_of_conditions_are_refused() {
+        let waits = |name: &str, other: &str| Parameter::new(name, Kind::Bool).when(other, true);
+        let cycle = Space::new(vec![
+            waits("x", "a"),
+            waits("a", "b"),
+            waits("b", "c"),
+            waits("c", "a"),
+        ]);
+        assert_eq!(cycle, Err(SpaceError::ConditionCycle { name: "a".into() }));
+    }
+
+    #[test]
+    fn a_condition_on_an_integer_may_be_written_as_a_float() {
+        let depth = Parameter::new("depth", int(1, 3, false));
+        let child = Parameter::new("child", Kind::Bool).when("depth", 2.0);
+        let space = Space::new(vec![depth, child]).unwrap();
+        let child_too = Assignment::from_iter([("depth", Value::Int(2)), ("child", Value::Bool(true))]);
+        assert_eq!(space.check(&child_too), Ok(()));
+    }
+
+    #[test]
+    fn exactly_the_active_parameters_must_have_values() {
+        let check = |pairs: &[(&str, Value)]| nested().check(&pairs.iter().cloned().collect());
+        let [sgd, adam] = ["sgd", "adam"].map(|solver| ("solver", Value::from(solver)));
+        let [warmup, nesterov] = [("warmup", Value::Int(2)), ("nesterov", Value::Bool(true))];
+        let cold = ("warmup", Value::Int(0));
+        assert_eq!(check(&[nesterov.clone(), warmup.clone(), sgd.clone()]), Ok(()));
+        assert_eq!(check(&[cold.clone(), sgd.clone()]), Ok(()));
+        assert_eq!(check(std::slice::from_ref(&adam)), Ok(()));
+
+        assert_eq!(
+            check(&[]),
+            Err(SpaceError::MissingValue {
+                name: "solver".into()
+            })
+        );
+        assert_eq!(
+            check(std::slice::from_ref(&sgd)),
+            Err(SpaceError::MissingValue {
+                name: "warmup".into()
+            })
+        );
+        assert_eq!(
+            check(&[warmup.clone(), sgd.clone()]),
+            Err(SpaceError::MissingValue {
+                name: "nesterov".into()
+            })
+        );
+        assert_eq!(
+            message_of(check(&[nesterov.clone(), cold, sgd])),
+            "parameter `nesterov` is active only when `warmup` = 2; leave it out"
+        );
+        assert_eq!(
+            message_of(check(&[warmup.clone(), adam.clone()])),
+            "parameter `warmup` is active only when `solver` = sgd; leave it out"
+        );
+        assert!(check(&[nesterov, warmup, adam]).is_err());
+    }
+
+    #[test]
+    fn wrong_values_are_refused_by_name() {
+        let stepped = Kind::Int {
+            low: 0,
+            high: 10,
+            log: false,
+            step: Some(5),
+        };
+        let space = Space::new(vec![
+            Parameter::new("solver", choices(["sgd".into(), "adam".into()])),
+            Parameter::new("rate", float(0.0, 1.0, false)),
+            Parameter::new("batch", stepped),
+            Parameter::new("bias", Kind::Bool),
+        ])
+        .unwrap();
+        let message =
+            |name: &str, value: Value| message_of(space.check(&[(name, value)].into_iter().collect()));
+        assert_eq!(
+            message("bais", true.into()),
+            "parameter `bais` is not in the space; did you mean `bias`?"
+        );
+        assert!(message("solver", "adm".into()).contains("did you mean `adam`?"));
+        assert!(message("solver", 7.into()).contains("choose from `sgd`, `adam`"));
+        assert_eq!(
+            message("rate", "fast".into()),
+            "parameter `rate` must be a number, got `fast`"
+        );
+        assert!(
+            message("rate", 1.5.into()).contains("1.5 is outside its range; give a value from 0.0 to 1.0")
+        );
+        assert!(message("rate", f64::NAN.into()).contains("value NaN is not finite"));
+        assert!(message("batch", 2.5.into()).contains("must be a whole number"));
+        assert!(message("batch", 15.into()).contains("from 0 to 10"));
+        assert!(message("batch", 3.into()).contains("give 0 plus a multiple of 5"));
+        assert!(message("bias", 1.into()).contains("must be true or false"));
+    }
 }
