@@ -94,3 +94,92 @@ impl History {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(x: &[f64], y: f64, noise_std: Option<f64>) -> Observation {
+        Observation {
+            x: x.to_vec(),
+            outcome: Outcome::Value { y, noise_std },
+        }
+    }
+
+    fn failed(x: &[f64]) -> Observation {
+        Observation {
+            x: x.to_vec(),
+            outcome: Outcome::Failed,
+        }
+    }
+
+    #[test]
+    fn a_refused_observation_changes_nothing() {
+        let mut history = History::new(Domain::cube(1));
+        history.propose(vec![0.5]);
+        let refused = [
+            history.tell(value(&[0.5], f64::INFINITY, None)),
+            history.tell(value(&[0.5], 1.0, Some(-1.0))),
+            history.tell(value(&[0.5], 1.0, Some(f64::INFINITY))),
+            history.tell(value(&[0.5, 0.5], 1.0, None)),
+            history.tell(failed(&[1.5])),
+        ];
+        assert_eq!(
+            refused,
+            [
+                Err(TellError::NotFinite { y: f64::INFINITY }),
+                Err(TellError::BadNoise { noise_std: -1.0 }),
+                Err(TellError::BadNoise {
+                    noise_std: f64::INFINITY
+                }),
+                Err(TellError::WrongDimension { expected: 1, got: 2 }),
+                Err(TellError::OutsideCube { index: 0, value: 1.5 }),
+            ]
+        );
+        assert!(history.tell(value(&[0.5], f64::NAN, None)).is_err());
+        assert!(history.tell(value(&[0.5], 1.0, Some(f64::NAN))).is_err());
+        assert_eq!((history.observations().len(), history.pending().len()), (0, 1));
+    }
+
+    #[test]
+    fn points_are_taken_while_pending_and_once_told_but_not_once_withdrawn() {
+        let mut history = History::new(Domain::cube(1));
+        for x in [0.1, 0.2, 0.3] {
+            history.propose(vec![x]);
+        }
+        history.tell(failed(&[0.1])).unwrap();
+        history.withdraw(&[0.2]);
+        assert_eq!(
+            [0.1, 0.2, 0.3].map(|x| history.is_taken(&[x])),
+            [true, false, true]
+        );
+        assert_eq!(history.pending(), [[0.3]]);
+    }
+
+    #[test]
+    fn a_point_proposed_twice_is_told_once_at_a_time() {
+        let mut history = History::new(Domain::cube(1));
+        history.propose(vec![0.5]);
+        history.propose(vec![0.5]);
+        history.tell(value(&[0.5], 1.0, None)).unwrap();
+        assert_eq!(history.pending().len(), 1);
+    }
+
+    #[test]
+    fn the_best_is_the_first_of_the_largest_values() {
+        let mut history = History::new(Domain::cube(1));
+        history.tell(failed(&[0.0])).unwrap();
+        assert_eq!(history.best(), None);
+        for (x, y) in [(0.1, -2.0), (0.2, -1.0), (0.3, -1.0), (0.4, -3.0)] {
+            history.tell(value(&[x], y, None)).unwrap();
+        }
+        assert_eq!(
+            history.best(),
+            Some(Recommendation {
+                x: vec![0.2],
+                mean: -1.0,
+                std: None
+            })
+        );
+    }
+}

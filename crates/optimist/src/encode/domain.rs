@@ -296,3 +296,154 @@ impl Grid {
 pub(crate) fn is_same_point(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= TOLERANCE)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::optimizer::rng;
+
+    /// A one-hot axis of 3 choices; a grid of 5 levels and a real axis that wait for its last choice.
+    fn conditional() -> Domain {
+        let grid = AxisKind::Grid(Grid::linear(4));
+        Domain::new(vec![
+            Axis {
+                kind: AxisKind::OneHot,
+                columns: 0..3,
+                when: Vec::new(),
+            },
+            Axis {
+                kind: grid,
+                columns: 3..4,
+                when: vec![(0, 2)],
+            },
+            Axis {
+                kind: AxisKind::Real,
+                columns: 4..5,
+                when: vec![(0, 2)],
+            },
+        ])
+    }
+
+    /// How many of `n` evenly spread numbers are placed on each level.
+    fn n_placed(n: usize, count: usize, level: impl Fn(f64) -> usize) -> Vec<usize> {
+        let mut n_placed = vec![0; count];
+        for i in 0..n {
+            n_placed[level((i as f64 + 0.5) / n as f64)] += 1;
+        }
+        n_placed
+    }
+
+    proptest! {
+        #[test]
+        fn each_level_of_a_linear_grid_is_equally_likely(count in 1..300_usize) {
+            let grid = Grid::linear(count - 1);
+            prop_assert_eq!(n_placed(8 * count, count, |u| grid.place(u)), vec![8; count]);
+        }
+
+        #[test]
+        fn each_choice_is_equally_likely(count in 1..50_usize) {
+            let domain = Domain::new(vec![Axis { kind: AxisKind::OneHot, columns: 0..count, when: Vec::new() }]);
+            let choice = |u| domain.level(0, &domain.place(&[u])).unwrap();
+            prop_assert_eq!(n_placed(8 * count, count, choice), vec![8; count]);
+        }
+
+        #[test]
+        fn the_nearest_level_is_no_further_than_any_other(
+            count in 1..100_usize, low in 0.001..1e3, step in 0.001..1e3, u in 0.0..=1.0
+        ) {
+            let grid = Grid::log(count - 1, low, step);
+            let gap = |i| f64::abs(grid.level(i) - u);
+            let nearest = grid.nearest(u);
+            prop_assert!((0..count).all(|i| gap(nearest) <= gap(i)));
+        }
+    }
+
+    #[test]
+    fn levels_of_a_log_grid_are_as_likely_as_they_are_wide() {
+        let grid = Grid::log(999, 1.0, 1.0); // 1 to 1000
+        let n_placed = n_placed(1_000_000, 1000, |u| grid.place(u));
+        let by_decade =
+            [0..9, 9..99, 99..999].map(|decade| n_placed[decade].iter().sum::<usize>() as f64 / 1e6);
+        for share in by_decade {
+            assert!((share - 1.0 / 3.0).abs() < 0.04, "{by_decade:?}");
+        }
+    }
+
+    #[test]
+    fn levels_run_from_one_end_to_the_other() {
+        for grid in [
+            Grid::linear(6),
+            Grid::log(6, 2.0, 3.0),
+            Grid::log(1, 1e-300, 1e10),
+        ] {
+            assert_eq!((grid.level(0), grid.level(grid.count() - 1)), (0.0, 1.0));
+        }
+        assert_eq!(Grid::linear(0).level(0), 0.5);
+        assert_eq!(Grid::linear(4).level(1), 0.25);
+        assert!((Grid::log(99, 1.0, 1.0).level(9) - 0.5).abs() < 1e-15); // 10 of 1 to 100
+    }
+
+    #[test]
+    fn inactive_axes_are_pinned_to_neutral() {
+        let domain = conditional();
+        let mut x = [0.2, 0.9, 0.3, 0.9, 0.9];
+        domain.snap(&mut x);
+        assert_eq!(x, [0.0, 1.0, 0.0, 0.5, 0.5]);
+        assert!(!domain.is_active(1, &x) && !domain.is_active(2, &x));
+        assert!(!domain.contains(&[0.0, 1.0, 0.0, 0.5, 0.6]));
+
+        domain.set_level(0, 2, &mut x);
+        domain.set_level(1, 3, &mut x);
+        assert_eq!(x, [0.0, 0.0, 1.0, 0.75, 0.5]);
+        assert!(domain.is_active(1, &x) && domain.contains(&x));
+        assert_eq!((domain.level(1, &x), domain.level(2, &x)), (Some(3), None));
+    }
+
+    #[test]
+    fn an_inactive_category_is_pinned_to_equal_shares() {
+        let flag = Axis {
+            kind: AxisKind::Grid(Grid::linear(1)),
+            columns: 0..1,
+            when: Vec::new(),
+        };
+        let category = Axis {
+            kind: AxisKind::OneHot,
+            columns: 1..5,
+            when: vec![(0, 1)],
+        };
+        let domain = Domain::new(vec![flag, category]);
+        assert_eq!(domain.place(&[0.1, 0.9]), [0.0, 0.25, 0.25, 0.25, 0.25]);
+        assert_eq!(domain.place(&[0.9, 0.9]), [1.0, 0.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn only_points_of_the_cube_can_be_told() {
+        let domain = Domain::cube(2);
+        assert_eq!(domain.check(&[0.0, 1.0]), Ok(()));
+        assert_eq!(
+            domain.check(&[0.0]),
+            Err(TellError::WrongDimension { expected: 2, got: 1 })
+        );
+        assert_eq!(
+            domain.check(&[0.0, 1.5]),
+            Err(TellError::OutsideCube { index: 1, value: 1.5 })
+        );
+        assert!(matches!(
+            domain.check(&[f64::NAN, 0.0]),
+            Err(TellError::OutsideCube { index: 0, .. })
+        ));
+        assert!(!domain.contains(&[f64::NAN, 0.0]) && !domain.contains(&[0.5]));
+    }
+
+    #[test]
+    fn the_same_seed_samples_the_same_point() {
+        let domain = conditional();
+        assert_eq!(domain.sample(&mut rng(7, 0)), domain.sample(&mut rng(7, 0)));
+        assert_ne!(
+            Domain::cube(2).sample(&mut rng(7, 0)),
+            Domain::cube(2).sample(&mut rng(7, 1))
+        );
+    }
+}

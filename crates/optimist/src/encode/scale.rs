@@ -54,7 +54,7 @@ impl Scale {
 
 /// The number of [0, 1] nearest to `u`; 0 for NaN.
 pub(crate) fn unit(u: f64) -> f64 {
-    u.max(0.0).min(1.0)
+    if u.is_nan() { 0.0 } else { u.clamp(0.0, 1.0) }
 }
 
 /// ln((low + offset) / low), exact to rounding for small offsets and without overflow for large.
@@ -72,5 +72,33 @@ fn offset_at(log_ratio: f64, low: f64) -> f64 {
         low * log_ratio.exp_m1()
     } else {
         (low.ln() + log_ratio).exp() - low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_widest_and_narrowest_log_scales_keep_their_digits() {
+        let narrow = Scale::log(4e18, 5.0); // 4e18 + 5 is 4e18 in doubles
+        for offset in 0..=5 {
+            let offset = f64::from(offset);
+            assert!((narrow.position(offset) - offset / 5.0).abs() < 1e-15);
+            assert!((narrow.offset(narrow.position(offset)) - offset).abs() < 1e-14);
+        }
+        let low = f64::from_bits(1);
+        let wide = Scale::log(low, f64::MAX - low);
+        for offset in [1e-300, 1.0, 1e300] {
+            assert!((wide.offset(wide.position(offset)) / offset - 1.0).abs() < 1e-12);
+        }
+        assert_eq!((wide.offset(0.0), wide.offset(1.0)), (0.0, f64::MAX));
+    }
+
+    #[test]
+    fn positions_beyond_the_ends_are_the_ends() {
+        let scale = Scale::linear(4.0);
+        assert_eq!([-1.0, 2.0, f64::NAN].map(|u| scale.offset(u)), [0.0, 4.0, 0.0]);
+        assert_eq!(Scale::linear(0.0).position(0.0), 0.5);
     }
 }
