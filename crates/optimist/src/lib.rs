@@ -1,16 +1,19 @@
 //! The best input of an expensive, noisy, opaque function in as few trials as possible.
 
+pub mod acquisition;
 pub mod baselines;
 pub mod confidence;
 pub mod encode;
 mod error;
 pub mod evidence;
+pub mod go_ucb;
 pub mod history;
 pub mod linalg;
 mod maximize;
 pub mod model;
 pub mod optimizer;
 pub mod space;
+pub mod trust_region;
 pub mod warp;
 
 pub use error::{SpaceError, TellError};

@@ -176,7 +176,7 @@ impl Family for Anova {
             std: 0.7,
         }));
         if self.interactions {
-            scales.push(Scale { mean: -0.7, std: 1.0 });
+            scales.push(Scale { mean: crate::trust_region::knob("MC",-0.7), std: 1.0 });
         }
         scales.push(Scale { mean: 0.0, std: 0.5 });
         scales
