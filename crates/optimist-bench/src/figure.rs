@@ -1,7 +1,7 @@
 //! Figures of a report. The one file that calls the plotting crate.
 
 use kuva::prelude::{
-    Layout, LegendPosition, LinePlot, Plot, PngBackend, ReferenceLine, SvgBackend, TickFormat,
+    Layout, LegendPosition, LinePlot, Plot, PngBackend, ShadedRegion, SvgBackend, Theme, TickFormat,
     render_multiple,
 };
 use kuva::render::render::Scene;
@@ -41,23 +41,37 @@ pub(crate) fn draw(part: &TaskReport, optimizers: &[&str]) -> Figure {
         .fold(0.0, f64::max);
     let layout = Layout::auto_from_plots(&plots)
         .with_title(format!("{}: cumulative regret", task.name))
-        .with_subtitle(format!("{}; mean ± 1.96 sd/√reps", task.summary))
-        .with_x_label("round")
-        .with_y_label("cumulative regret")
+        .with_subtitle(task.summary)
+        .with_x_label("round (Phase I shaded)")
+        .with_y_label("cumulative regret ± 1.96 sd/√reps")
         .with_x_axis_min(0.0)
         .with_x_axis_max(task.rounds() as f64)
         .with_y_axis_min(0.0)
         .with_y_axis_max(if top > 0.0 { 1.05 * top } else { 1.0 })
-        .with_y_tick_format(TickFormat::Auto)
+        .with_y_tick_format(if top < 1e6 {
+            TickFormat::Auto
+        } else {
+            TickFormat::Sci
+        })
         .with_legend_position(LegendPosition::InsideTopLeft)
-        .with_reference_line(
-            ReferenceLine::vertical(task.n as f64)
-                .with_color("#999999")
-                .with_label("end of Phase I"),
+        .with_shaded_region(
+            ShadedRegion::vertical(0.0, task.n as f64)
+                .with_color("#777777")
+                .with_opacity(0.1),
         )
+        .with_theme(theme())
         .with_width(720.0)
         .with_height(460.0);
     Figure(render_multiple(plots, layout))
+}
+
+/// Light, with a grid and frame that stay behind the lines.
+fn theme() -> Theme {
+    Theme {
+        grid_color: "#e4e4e4".into(),
+        legend_border: "#bbbbbb".into(),
+        ..Theme::light()
+    }
 }
 
 fn line(row: &Row, colour: &str) -> LinePlot {

@@ -22,5 +22,5 @@ pub mod optimizers;
 pub mod report;
 pub mod results;
 pub mod run;
-mod table;
+pub mod table;
 pub mod task;

@@ -6,7 +6,8 @@ use optimist::baselines::Random;
 use optimist::encode::Domain;
 
 /// Starts the optimizer `name` on a domain, for `horizon` trials in all.
-pub type Build = dyn Fn(&str, &Domain, usize, u64) -> Result<Box<dyn Optimizer>, OptimizerError> + Sync;
+pub type Build<'a> =
+    dyn Fn(&str, &Domain, usize, u64) -> Result<Box<dyn Optimizer>, OptimizerError> + Sync + 'a;
 
 /// The optimizer called `name`, such as `go-ucb`, `go-ucb:paper` or `random`.
 ///
@@ -24,6 +25,16 @@ pub fn build(
             "there is no optimizer `{name}`; there is `random`"
         ))),
     }
+}
+
+/// Whether every name is one that [`build`] knows, so that a slip is found before hours of runs.
+///
+/// # Errors
+/// On the first that it does not know.
+pub fn check<S: AsRef<str>>(names: &[S]) -> Result<(), OptimizerError> {
+    names
+        .iter()
+        .try_for_each(|name| build(name.as_ref(), &Domain::cube(1), 1, 0).map(drop))
 }
 
 /// An optimizer that cannot be started, and why.

@@ -6,7 +6,7 @@
 //! Knows no optimizer by name (`optimizers` does) and prints nothing: `watch` hears of progress.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
@@ -15,13 +15,13 @@ use std::time::Instant;
 use optimist::{Observation, Outcome, Rng, TellError};
 use rand::RngExt;
 use rand_distr::StandardNormal;
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rayon::iter::{ParallelBridge, ParallelIterator};
 
 use crate::optimizers::{Build, OptimizerError};
 use crate::results::{Appender, Record, ResultsError};
 use crate::task::Task;
 
-/// What to run: every task with every optimizer, `reps` times.
+/// What to run: every task with every optimizer, `reps` times; named twice counts once.
 pub struct Plan {
     /// The tasks.
     pub tasks: Vec<&'static Task>,
@@ -143,7 +143,7 @@ pub enum RunError {
 pub fn run(
     plan: &Plan,
     out: &Path,
-    build: &Build,
+    build: &Build<'_>,
     watch: &(dyn Fn(Event) + Sync),
 ) -> Result<Vec<Failure>, RunError> {
     let pool = rayon::ThreadPoolBuilder::new()
@@ -186,21 +186,18 @@ pub fn run(
         }
     };
     let outcomes: Result<Vec<Option<Failure>>, _> =
-        pool.install(|| missing.par_iter().map(play_and_record).collect());
+        pool.install(|| missing.iter().par_bridge().map(play_and_record).collect());
     Ok(outcomes?.into_iter().flatten().collect())
 }
 
 impl Plan {
     /// The grid, repetitions outermost, so that an unfinished run is balanced.
     fn cells(&self) -> Vec<Cell<'_>> {
+        let optimizers: BTreeSet<&str> = self.optimizers.iter().map(String::as_str).collect();
         let mut cells = Vec::new();
         for rep in 0..self.reps {
             for task in &self.tasks {
-                cells.extend(
-                    self.optimizers
-                        .iter()
-                        .map(|optimizer| Cell { task, optimizer, rep }),
-                );
+                cells.extend(optimizers.iter().map(|optimizer| Cell { task, optimizer, rep }));
             }
         }
         cells
@@ -229,13 +226,13 @@ fn missing<'a>(cells: &[Cell<'a>], seed: u64, finished: &[Record]) -> Result<Vec
     Ok(missing)
 }
 
-fn play_safely(cell: &Cell, seed: u64, build: &Build) -> Result<Record, Reason> {
+fn play_safely(cell: &Cell, seed: u64, build: &Build<'_>) -> Result<Record, Reason> {
     catch_unwind(AssertUnwindSafe(|| play(cell, seed, build)))
         .unwrap_or_else(|panic| Err(Reason::Panicked(panic_message(&*panic))))
 }
 
 /// One run: `n` points that every optimizer is given, then `horizon` that it asks for.
-fn play(cell: &Cell, seed: u64, build: &Build) -> Result<Record, Reason> {
+fn play(cell: &Cell, seed: u64, build: &Build<'_>) -> Result<Record, Reason> {
     let task = cell.task;
     let Luck {
         phase_one,

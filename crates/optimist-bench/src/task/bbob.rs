@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_distr::StandardNormal;
 
-use super::{RealTask, Task};
+use super::{Function, RealTask, Task};
 
 pub(super) fn tasks() -> Vec<Task> {
     vec![
@@ -192,7 +192,7 @@ struct Bbob {
     source: &'static str,
     noise_std: f64,
     x_opt: Vec<f64>,
-    value: Box<dyn Fn(&[f64]) -> f64 + Send + Sync>,
+    value: Function<[f64]>,
 }
 
 fn task(

@@ -1,7 +1,7 @@
 //! Functions that global optimisation has been tested on for decades, as they were defined, or
 //! shifted and rotated where their optimum is otherwise at the centre.
 
-use std::f64::consts::{E, PI, TAU};
+use std::f64::consts::{E, FRAC_PI_2, PI, TAU};
 
 use rand::RngExt;
 
@@ -24,12 +24,12 @@ pub(super) fn tasks() -> Vec<Task> {
 
 /// A needle in a plain that slopes the less the farther away it is.
 fn ackley() -> Task {
-    let x_opt = shift(1, 10, 20.0);
+    let x_opt = shift(1, 10, 4.0);
     Task::from(RealTask {
         name: "ackley",
         summary: "a rippled plain with a steep funnel, shifted, noisy",
-        source: "Ackley 1987; Bäck 1996; shifted as in CEC 2005",
-        bounds: vec![(-32.768, 32.768); 10],
+        source: "Ackley 1987; domain of Eriksson et al. 2019 (TuRBO); shifted as in CEC 2005",
+        bounds: vec![(-5.0, 10.0); 10],
         noise_std: 0.2,
         optimum: 0.0,
         maximiser: x_opt.clone(),
@@ -114,15 +114,15 @@ fn michalewicz() -> Task {
         optimum: 9.660151715641344,
         maximiser: vec![
             2.202905523702045,
-            1.5707963267948966,
+            FRAC_PI_2,
             1.284991571416969,
             1.9230584673853484,
             1.7204697735164045,
-            1.5707963267948966,
+            FRAC_PI_2,
             1.4544139725438479,
             1.7560865207736864,
             1.6557174160701058,
-            1.5707963267948966,
+            FRAC_PI_2,
         ],
         value: Box::new(|x| {
             let ridge = |(i, x): (usize, &f64)| x.sin() * ((i + 1) as f64 * x * x / PI).sin().powi(20);

@@ -38,8 +38,11 @@ pub struct Task {
     pub optimum: f64,
     /// A point, in the unit cube, where it is reached.
     pub maximiser: Vec<f64>,
-    function: Box<dyn Fn(&[f64]) -> f64 + Send + Sync>,
+    function: Function<[f64]>,
 }
+
+/// What is maximised, as a function of points or of named values.
+type Function<X> = Box<dyn Fn(&X) -> f64 + Send + Sync>;
 
 impl Task {
     /// The value at a point of the unit cube, without noise.
@@ -160,24 +163,6 @@ fn members(name: &str) -> Result<Vec<&'static str>, UnknownTask> {
     }
 }
 
-/// All tasks as a table for a terminal.
-pub fn table() -> String {
-    let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
-    table.set_header(["task", "varied", "n + T", "noise", "what it is", "source"]);
-    for task in all() {
-        table.add_row([
-            task.name.to_owned(),
-            task.kinds(),
-            format!("{} + {}", task.n, task.horizon),
-            task.noise_std.to_string(),
-            task.summary.to_owned(),
-            task.source.to_owned(),
-        ]);
-    }
-    table.to_string()
-}
-
 /// The tasks that are not the paper's, grouped by where they come from.
 fn suite() -> Vec<Task> {
     [
@@ -205,7 +190,7 @@ struct RealTask {
     optimum: f64,
     /// On the natural scale, as `value` takes it.
     maximiser: Vec<f64>,
-    value: Box<dyn Fn(&[f64]) -> f64 + Send + Sync>,
+    value: Function<[f64]>,
 }
 
 impl From<RealTask> for Task {
@@ -252,7 +237,7 @@ struct MixedTask {
     noise_std: f64,
     optimum: f64,
     maximiser: Assignment,
-    value: Box<dyn Fn(&Assignment) -> f64 + Send + Sync>,
+    value: Function<Assignment>,
 }
 
 impl From<MixedTask> for Task {

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use optimist_bench::report::Report;
 use optimist_bench::run::{Event, Plan, run};
-use optimist_bench::{optimizers, results, task};
+use optimist_bench::{optimizers, results, table, task};
 
 /// Compare optimizers on functions whose optimum is known.
 #[derive(Debug, Subcommand)]
@@ -68,13 +68,14 @@ pub fn execute(command: BenchCommand) -> anyhow::Result<ExitCode> {
         BenchCommand::Run(args) => play(args),
         BenchCommand::Report(args) => report(&args),
         BenchCommand::Tasks => {
-            println!("{}", task::table());
+            print!("{}", table::tasks());
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
 fn play(args: RunArgs) -> anyhow::Result<ExitCode> {
+    optimizers::check(&args.optimizers)?;
     let plan = Plan {
         tasks: task::select(&args.tasks)?,
         optimizers: args.optimizers,
