@@ -1,0 +1,261 @@
+//! Result files: JSON lines, one record per (task, optimizer, repetition), appended as runs end.
+//!
+//! A file is only ever appended to, one whole line at a time. A process that dies in the middle of
+//! a line leaves a torn one; [`Appender::open`] cuts it off and so loses that one record only.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// What one optimizer did on one task in one repetition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Name of the task.
+    pub task: String,
+    /// Name of the optimizer.
+    pub optimizer: String,
+    /// Repetition, counted from 0.
+    pub rep: usize,
+    /// Points of Phase I.
+    pub n: usize,
+    /// Asks after Phase I.
+    pub horizon: usize,
+    /// The value of each of the `n + horizon` rounds, without noise.
+    pub values: Vec<f64>,
+    /// Milliseconds that each of the `horizon` asks took.
+    pub ask_ms: Vec<f64>,
+    /// Seed of the whole grid of runs.
+    pub seed: u64,
+}
+
+impl Record {
+    /// What tells one record from another: task, optimizer, repetition, seed.
+    pub fn key(&self) -> (&str, &str, usize, u64) {
+        (&self.task, &self.optimizer, self.rep, self.seed)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let rounds = self.n + self.horizon;
+        if self.values.len() != rounds {
+            return Err(format!(
+                "n + horizon is {rounds}, but there are {} values",
+                self.values.len()
+            ));
+        }
+        if self.ask_ms.len() != self.horizon {
+            return Err(format!(
+                "horizon is {}, but there are {} ask_ms",
+                self.horizon,
+                self.ask_ms.len()
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// All records of a file, in its order.
+///
+/// # Errors
+/// If the file cannot be read, or a line is not a record.
+pub fn read(path: &Path) -> Result<Vec<Record>, ResultsError> {
+    let text = std::fs::read_to_string(path).map_err(|source| ResultsError::io(path, source))?;
+    parse(path, &text)
+}
+
+/// A result file open for adding records, by one process at a time.
+pub struct Appender {
+    path: PathBuf,
+    file: File,
+}
+
+impl Appender {
+    /// Opens or creates the file, cuts off a torn last line, and reads what is there already.
+    ///
+    /// # Errors
+    /// If the file cannot be opened, another process adds to it, or a whole line is not a record.
+    pub fn open(path: &Path) -> Result<(Appender, Vec<Record>), ResultsError> {
+        let io = |source| ResultsError::io(path, source);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(ResultsError::Busy {
+                    path: path.to_owned(),
+                });
+            }
+            Err(TryLockError::Error(source)) => return Err(io(source)),
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(io)?;
+        bytes.truncate(
+            bytes
+                .iter()
+                .rposition(|&byte| byte == b'\n')
+                .map_or(0, |newline| newline + 1),
+        );
+        file.set_len(bytes.len() as u64).map_err(io)?;
+        file.seek(SeekFrom::End(0)).map_err(io)?;
+        let records = parse(path, &String::from_utf8_lossy(&bytes))?;
+        Ok((
+            Appender {
+                path: path.to_owned(),
+                file,
+            },
+            records,
+        ))
+    }
+
+    /// Adds one record as one line, and hands it to the operating system before returning.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn append(&mut self, record: &Record) -> Result<(), ResultsError> {
+        let mut line = serde_json::to_string(record).expect("a record is numbers, text and lists of them");
+        line.push('\n');
+        self.file
+            .write_all(line.as_bytes())
+            .and_then(|()| self.file.flush())
+            .map_err(|source| ResultsError::io(&self.path, source))
+    }
+}
+
+/// A result file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResultsError {
+    /// The operating system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A line is not a record.
+    #[error("{} line {line}: {problem}; mend or delete that line", path.display())]
+    BadLine {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Two runs would write the same file.
+    #[error("{} is being written by another run; wait for it, or write to another file", path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl ResultsError {
+    fn io(path: &Path, source: std::io::Error) -> ResultsError {
+        ResultsError::Io {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
+fn parse(path: &Path, text: &str) -> Result<Vec<Record>, ResultsError> {
+    let parse_line = |(index, line): (usize, &str)| {
+        serde_json::from_str::<Record>(line)
+            .map_err(|error| error.to_string())
+            .and_then(|record| record.check().map(|()| record))
+            .map_err(|problem| ResultsError::BadLine {
+                path: path.to_owned(),
+                line: index + 1,
+                problem,
+            })
+    };
+    text.lines().enumerate().map(parse_line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(rep: usize) -> Record {
+        Record {
+            task: "f1".into(),
+            optimizer: "random".into(),
+            rep,
+            n: 1,
+            horizon: 2,
+            values: vec![1.0, 0.1 + 0.2, 3.0],
+            ask_ms: vec![0.5, 0.25],
+            seed: 7,
+        }
+    }
+
+    #[test]
+    fn a_record_is_written_as_the_contract_says_and_read_back_exactly() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.jsonl");
+        let (mut appender, before) = Appender::open(&path).unwrap();
+        assert!(before.is_empty());
+        appender.append(&record(0)).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            "{\"task\":\"f1\",\"optimizer\":\"random\",\"rep\":0,\"n\":1,\"horizon\":2,\
+             \"values\":[1.0,0.30000000000000004,3.0],\"ask_ms\":[0.5,0.25],\"seed\":7}\n"
+        );
+        assert_eq!(read(&path).unwrap(), [record(0)]);
+    }
+
+    #[test]
+    fn a_torn_last_line_is_cut_off_wherever_it_was_torn() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.jsonl");
+        let line = |rep| format!("{}\n", serde_json::to_string(&record(rep)).unwrap());
+        for length in 0..line(1).len() {
+            std::fs::write(&path, line(0) + &line(1)[..length]).unwrap();
+            let (mut appender, before) = Appender::open(&path).unwrap();
+            assert_eq!(before, [record(0)]);
+            appender.append(&record(2)).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), line(0) + &line(2));
+        }
+    }
+
+    #[test]
+    fn a_file_has_one_writer_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.jsonl");
+        let first = Appender::open(&path).unwrap();
+        assert!(matches!(Appender::open(&path), Err(ResultsError::Busy { .. })));
+        drop(first);
+        assert!(Appender::open(&path).is_ok());
+    }
+
+    #[test]
+    fn a_bad_line_is_named_by_file_and_number_and_the_file_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.jsonl");
+        let good = serde_json::to_string(&record(0)).unwrap();
+        let short = good.replace("[1.0,0.30000000000000004,3.0]", "[1.0]");
+        for (bad, problem) in [
+            ("oops", "expected value"),
+            (&short, "n + horizon is 3, but there are 1 values"),
+        ] {
+            let text = format!("{good}\n{bad}\n{good}\n");
+            std::fs::write(&path, &text).unwrap();
+            for error in [read(&path).unwrap_err(), Appender::open(&path).err().unwrap()] {
+                let error = error.to_string();
+                assert!(
+                    error.contains("results.jsonl line 2") && error.contains(problem),
+                    "{error}"
+                );
+            }
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+}

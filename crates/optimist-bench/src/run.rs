@@ -1,0 +1,320 @@
+//! Regret runs: every (task, optimizer, repetition) of a plan, played and recorded.
+//!
+//! Given: a plan and where results go. Gives: one line of results per cell of the grid.
+//! Luck is fair: the points of Phase I, the noise of each round and the random numbers of the
+//! asks depend on (seed, task, repetition), never on the optimizer, nor on what else is run.
+//! Knows no optimizer by name (`optimizers` does) and prints nothing: `watch` hears of progress.
+
+use std::any::Any;
+use std::collections::{BTreeSet, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use optimist::{Observation, Outcome, Rng, TellError};
+use rand::RngExt;
+use rand_distr::StandardNormal;
+use rayon::iter::{ParallelBridge, ParallelIterator};
+
+use crate::optimizers::{Build, OptimizerError};
+use crate::results::{Appender, Record, ResultsError};
+use crate::task::Task;
+
+/// What to run: every task with every optimizer, `reps` times; named twice counts once.
+pub struct Plan {
+    /// The tasks.
+    pub tasks: Vec<&'static Task>,
+    /// The optimizers, by name.
+    pub optimizers: Vec<String>,
+    /// Repetitions of each pair.
+    pub reps: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Cells played at the same time; 0 for as many as there are cores.
+    pub jobs: usize,
+}
+
+/// One run of the grid.
+#[derive(Clone, Copy)]
+pub struct Cell<'a> {
+    /// The task.
+    pub task: &'static Task,
+    /// The optimizer's name.
+    pub optimizer: &'a str,
+    /// The repetition, counted from 0.
+    pub rep: usize,
+}
+
+/// What [`run`] tells about its progress, from any thread.
+pub enum Event<'a> {
+    /// Before the first cell: how many there are, and how many of them the file holds already.
+    Started {
+        /// All cells of the plan.
+        cells: usize,
+        /// Cells that are skipped.
+        finished_before: usize,
+    },
+    /// A cell is played and its record written.
+    Finished(&'a Record),
+    /// A cell could not be played to its end; the others go on.
+    Failed(&'a Failure),
+}
+
+/// A cell that could not be played to its end.
+#[derive(Debug, thiserror::Error)]
+#[error("{optimizer} on {task}, repetition {rep}: {reason}")]
+pub struct Failure {
+    /// Name of the task.
+    pub task: &'static str,
+    /// Name of the optimizer.
+    pub optimizer: String,
+    /// The repetition.
+    pub rep: usize,
+    /// What happened.
+    pub reason: Reason,
+}
+
+/// Why a cell could not be played to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The optimizer could not be started.
+    #[error(transparent)]
+    NotBuilt(#[from] OptimizerError),
+    /// The optimizer refused an outcome.
+    #[error("it refused the outcome of round {round}: {error}")]
+    Refused {
+        /// The round, counted from 1.
+        round: usize,
+        /// Its objection.
+        error: TellError,
+    },
+    /// The optimizer proposed a point that is not feasible.
+    #[error("its proposal in round {round} is not in the domain: {x:?}")]
+    Infeasible {
+        /// The round, counted from 1.
+        round: usize,
+        /// The point.
+        x: Vec<f64>,
+    },
+    /// The optimizer panicked.
+    #[error("it panicked: {0}")]
+    Panicked(String),
+}
+
+/// A plan that cannot be carried out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The result file cannot be used.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// Results of a task that has changed since.
+    #[error(
+        "the results hold task `{task}` with n = {n}, horizon = {horizon}, which are now {} and {}; \
+         write to another file", now.0, now.1
+    )]
+    TaskChanged {
+        /// Name of the task.
+        task: String,
+        /// Points of Phase I in the file.
+        n: usize,
+        /// Asks in the file.
+        horizon: usize,
+        /// Both as the task has them.
+        now: (usize, usize),
+    },
+    /// The threads could not be started.
+    #[error("cannot start {jobs} threads: {source}; ask for fewer jobs")]
+    Threads {
+        /// How many were asked for.
+        jobs: usize,
+        /// Why not.
+        source: rayon::ThreadPoolBuildError,
+    },
+}
+
+/// Plays every cell of the plan that the file `out` does not hold yet, and appends its record.
+/// Gives the cells that failed; they have no record and are tried again by the next run.
+///
+/// # Errors
+/// If the results cannot be read or written, or belong to other tasks.
+pub fn run(
+    plan: &Plan,
+    out: &Path,
+    build: &Build<'_>,
+    watch: &(dyn Fn(Event) + Sync),
+) -> Result<Vec<Failure>, RunError> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(plan.jobs)
+        .build()
+        .map_err(|source| RunError::Threads {
+            jobs: plan.jobs,
+            source,
+        })?;
+    let (appender, finished) = Appender::open(out)?;
+    let cells = plan.cells();
+    let missing = missing(&cells, plan.seed, &finished)?;
+    watch(Event::Started {
+        cells: cells.len(),
+        finished_before: cells.len() - missing.len(),
+    });
+
+    let appender = Mutex::new(appender);
+    let play_and_record = |cell: &Cell| -> Result<Option<Failure>, ResultsError> {
+        match play_safely(cell, plan.seed, build) {
+            Ok(record) => {
+                appender
+                    .lock()
+                    .expect("appending does not panic")
+                    .append(&record)?;
+                watch(Event::Finished(&record));
+                Ok(None)
+            }
+            Err(reason) => {
+                let optimizer = cell.optimizer.to_owned();
+                let failure = Failure {
+                    task: cell.task.name,
+                    optimizer,
+                    rep: cell.rep,
+                    reason,
+                };
+                watch(Event::Failed(&failure));
+                Ok(Some(failure))
+            }
+        }
+    };
+    let outcomes: Result<Vec<Option<Failure>>, _> =
+        pool.install(|| missing.iter().par_bridge().map(play_and_record).collect());
+    Ok(outcomes?.into_iter().flatten().collect())
+}
+
+impl Plan {
+    /// The grid, repetitions outermost, so that an unfinished run is balanced.
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let optimizers: BTreeSet<&str> = self.optimizers.iter().map(String::as_str).collect();
+        let mut cells = Vec::new();
+        for rep in 0..self.reps {
+            for task in &self.tasks {
+                cells.extend(optimizers.iter().map(|optimizer| Cell { task, optimizer, rep }));
+            }
+        }
+        cells
+    }
+}
+
+/// The cells without a record.
+fn missing<'a>(cells: &[Cell<'a>], seed: u64, finished: &[Record]) -> Result<Vec<Cell<'a>>, RunError> {
+    let finished: HashMap<_, _> = finished.iter().map(|record| (record.key(), record)).collect();
+    let mut missing = Vec::new();
+    for cell in cells {
+        let task = cell.task;
+        match finished.get(&(task.name, cell.optimizer, cell.rep, seed)) {
+            None => missing.push(*cell),
+            Some(Record { n, horizon, .. }) if (*n, *horizon) != (task.n, task.horizon) => {
+                return Err(RunError::TaskChanged {
+                    task: task.name.to_owned(),
+                    n: *n,
+                    horizon: *horizon,
+                    now: (task.n, task.horizon),
+                });
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(missing)
+}
+
+fn play_safely(cell: &Cell, seed: u64, build: &Build<'_>) -> Result<Record, Reason> {
+    catch_unwind(AssertUnwindSafe(|| play(cell, seed, build)))
+        .unwrap_or_else(|panic| Err(Reason::Panicked(panic_message(&*panic))))
+}
+
+/// One run: `n` points that every optimizer is given, then `horizon` that it asks for.
+fn play(cell: &Cell, seed: u64, build: &Build<'_>) -> Result<Record, Reason> {
+    let task = cell.task;
+    let Luck {
+        phase_one,
+        noise,
+        mut rng,
+    } = Luck::draw(task, cell.rep, seed);
+    let mut optimizer = build(cell.optimizer, &task.domain, task.rounds(), rng.random())?;
+    let mut values = Vec::with_capacity(task.rounds());
+    let mut ask_ms = Vec::with_capacity(task.horizon);
+    for (index, noise) in noise.iter().enumerate() {
+        let round = index + 1;
+        let x = match phase_one.get(index) {
+            Some(x) => x.clone(),
+            None => timed(&mut ask_ms, || optimizer.ask(&mut rng)),
+        };
+        if !task.domain.contains(&x) {
+            return Err(Reason::Infeasible { round, x });
+        }
+        let value = task.value(&x);
+        values.push(value);
+        let outcome = Outcome::Value {
+            y: value + noise,
+            noise_std: None,
+        };
+        optimizer
+            .tell(Observation { x, outcome })
+            .map_err(|error| Reason::Refused { round, error })?;
+    }
+    Ok(Record {
+        task: task.name.to_owned(),
+        optimizer: cell.optimizer.to_owned(),
+        rep: cell.rep,
+        n: task.n,
+        horizon: task.horizon,
+        values,
+        ask_ms,
+        seed,
+    })
+}
+
+/// Everything random of a repetition, the same for every optimizer.
+struct Luck {
+    phase_one: Vec<Vec<f64>>,
+    /// One number a round, on the scale of the values.
+    noise: Vec<f64>,
+    /// For the optimizer's seed and its asks.
+    rng: Rng,
+}
+
+impl Luck {
+    fn draw(task: &Task, rep: usize, seed: u64) -> Luck {
+        let rng = |purpose| optimist::rng(seed, stream(task.name, rep, purpose));
+        let mut points = rng("phase one");
+        let mut noise = rng("noise");
+        Luck {
+            phase_one: (0..task.n).map(|_| task.domain.sample(&mut points)).collect(),
+            noise: (0..task.rounds())
+                .map(|_| task.noise_std * noise.sample::<f64, _>(StandardNormal))
+                .collect(),
+            rng: rng("optimizer"),
+        }
+    }
+}
+
+/// A number of its own for each (task, repetition, purpose): FNV-1a, so that it never changes.
+fn stream(task: &str, rep: usize, purpose: &str) -> u64 {
+    format!("{task}/{rep}/{purpose}")
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+}
+
+fn timed<T>(ms: &mut Vec<f64>, work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = work();
+    ms.push((start.elapsed().as_secs_f64() * 1e6).round() / 1e3); // to the microsecond
+    result
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "without a message".into())
+}

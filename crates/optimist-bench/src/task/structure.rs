@@ -1,0 +1,105 @@
+//! Tasks with structure to be found: irrelevant coordinates, separate groups, one interaction.
+
+use std::f64::consts::PI;
+
+use super::{RealTask, Task};
+
+pub(super) fn tasks() -> Vec<Task> {
+    vec![hartmann6_in_20(), branin_hartmann6(), friedman()]
+}
+
+/// Hartmann-6 on six of twenty coordinates; the other fourteen do nothing.
+fn hartmann6_in_20() -> Task {
+    const ACTIVE: [usize; 6] = [1, 4, 8, 11, 15, 18];
+    let mut maximiser = vec![0.5; 20];
+    for (coordinate, best) in ACTIVE.iter().zip(HARTMANN6_MAXIMISER) {
+        maximiser[*coordinate] = best;
+    }
+    Task::from(RealTask {
+        name: "hartmann6-in-20",
+        summary: "Hartmann-6 among 14 irrelevant coordinates, noisy",
+        source: "Hartmann 1973, in Dixon and Szegö 1978; embedded as by Wang et al. 2016 (REMBO)",
+        bounds: vec![(0.0, 1.0); 20],
+        noise_std: 0.1,
+        optimum: HARTMANN6_MAXIMUM,
+        maximiser,
+        value: Box::new(|x| hartmann6(&ACTIVE.map(|coordinate| x[coordinate]))),
+    })
+}
+
+/// A sum of a function of two coordinates and one of six: two groups, no interaction between them.
+fn branin_hartmann6() -> Task {
+    let mut maximiser = vec![PI, 2.275];
+    maximiser.extend(HARTMANN6_MAXIMISER);
+    let mut bounds = vec![(-5.0, 10.0), (0.0, 15.0)];
+    bounds.extend([(0.0, 1.0); 6]);
+    Task::from(RealTask {
+        name: "branin-hartmann6",
+        summary: "a sum of Branin and Hartmann-6: two groups of coordinates",
+        source: "Dixon and Szegö 1978; Branin scaled as by Picheny et al. 2013",
+        bounds,
+        noise_std: 0.01,
+        optimum: HARTMANN6_MAXIMUM - branin(PI, 2.275) / BRANIN_STD,
+        maximiser,
+        value: Box::new(|x| hartmann6(&x[2..]) - branin(x[0], x[1]) / BRANIN_STD),
+    })
+}
+
+/// Ten coordinates of which five matter, noise of one as in the source. The optimum is a curve:
+/// x_1 x_2 = ½, and x_3 at either end.
+fn friedman() -> Task {
+    Task::from(RealTask {
+        name: "friedman",
+        summary: "one interaction, a valley, two slopes and 5 irrelevant coordinates, very noisy",
+        source: "Friedman 1991 (MARS), eq. 61",
+        bounds: vec![(0.0, 1.0); 10],
+        noise_std: 1.0,
+        optimum: 30.0,
+        maximiser: [vec![0.5, 1.0, 0.0, 1.0, 1.0], vec![0.5; 5]].concat(),
+        value: Box::new(|x| {
+            10.0 * (PI * x[0] * x[1]).sin() + 20.0 * (x[2] - 0.5).powi(2) + 10.0 * x[3] + 5.0 * x[4]
+        }),
+    })
+}
+
+const HARTMANN6_MAXIMUM: f64 = 3.3223680114155147;
+const HARTMANN6_MAXIMISER: [f64; 6] = [
+    0.20168951124191284,
+    0.15001069303607942,
+    0.47687397615814214,
+    0.27533242915344236,
+    0.31165161853027346,
+    0.6573005364418029,
+];
+
+fn hartmann6(x: &[f64]) -> f64 {
+    const WEIGHTS: [f64; 4] = [1.0, 1.2, 3.0, 3.2];
+    const STEEPNESS: [[f64; 6]; 4] = [
+        [10.0, 3.0, 17.0, 3.5, 1.7, 8.0],
+        [0.05, 10.0, 17.0, 0.1, 8.0, 14.0],
+        [3.0, 3.5, 1.7, 10.0, 17.0, 8.0],
+        [17.0, 8.0, 0.05, 10.0, 0.1, 14.0],
+    ];
+    const CENTRES: [[f64; 6]; 4] = [
+        [0.1312, 0.1696, 0.5569, 0.0124, 0.8283, 0.5886],
+        [0.2329, 0.4135, 0.8307, 0.3736, 0.1004, 0.9991],
+        [0.2348, 0.1451, 0.3522, 0.2883, 0.3047, 0.6650],
+        [0.4047, 0.8828, 0.8732, 0.5743, 0.1091, 0.0381],
+    ];
+    let hill = |i: usize| {
+        let distance: f64 = (0..6)
+            .map(|j| STEEPNESS[i][j] * (x[j] - CENTRES[i][j]).powi(2))
+            .sum();
+        WEIGHTS[i] * (-distance).exp()
+    };
+    (0..4).map(hill).sum()
+}
+
+/// To be minimised; on [-5, 10] × [0, 15] three equal minima.
+fn branin(x: f64, y: f64) -> f64 {
+    let valley = y - 5.1 / (4.0 * PI * PI) * x * x + 5.0 / PI * x - 6.0;
+    valley * valley + 10.0 * (1.0 - 1.0 / (8.0 * PI)) * x.cos() + 10.0
+}
+
+/// Standard deviation of Branin over its domain.
+const BRANIN_STD: f64 = 51.9496;

@@ -1,0 +1,285 @@
+//! Regret runs: fair, reproducible, and not lost when something goes wrong.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use optimist::baselines::Random;
+use optimist::encode::Domain;
+use optimist::{Observation, Optimizer, Recommendation, Rng, TellError};
+use optimist_bench::optimizers::{self, OptimizerError};
+use optimist_bench::results::{self, Record};
+use optimist_bench::run::{Event, Plan, RunError, run};
+use optimist_bench::task;
+
+/// Runs `optimizers` on f1 and the conditional task, twice each, without listening.
+fn run_quietly(optimizers: &[&str], seed: u64, out: &Path) -> Vec<Record> {
+    run(&plan(optimizers, seed), out, &stubborn_build, &|_| {}).unwrap();
+    sorted(results::read(out).unwrap())
+}
+
+fn plan(optimizers: &[&str], seed: u64) -> Plan {
+    Plan {
+        tasks: task::select(&["f1", "decision-tree"]).unwrap(),
+        optimizers: optimizers.iter().map(|name| (*name).to_owned()).collect(),
+        reps: 2,
+        seed,
+        jobs: 2,
+    }
+}
+
+/// `random`, and `other`: the same search under another name.
+fn stubborn_build(name: &str, domain: &Domain, horizon: usize, seed: u64) -> Built {
+    optimizers::build(
+        if name == "other" { "random" } else { name },
+        domain,
+        horizon,
+        seed,
+    )
+}
+
+type Built = Result<Box<dyn Optimizer>, OptimizerError>;
+
+/// In the order of their keys, without the times, which differ from run to run.
+fn sorted(mut records: Vec<Record>) -> Vec<Record> {
+    records.sort_by(|a, b| a.key().cmp(&b.key()));
+    for record in &mut records {
+        assert_eq!(record.ask_ms.len(), record.horizon);
+        record.ask_ms.clear();
+    }
+    records
+}
+
+#[test]
+fn the_same_seed_gives_the_same_records_and_another_seed_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let records = |file: &str, seed| run_quietly(&["random"], seed, &folder.path().join(file));
+    let first = records("first", 5);
+    assert_eq!(first.len(), 4);
+    assert_eq!(first, records("second", 5));
+    assert_ne!(first[0].values, records("third", 6)[0].values);
+}
+
+#[test]
+fn what_else_is_run_makes_no_difference_to_a_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let alone = run_quietly(&["random"], 0, &folder.path().join("alone"));
+    let together = run_quietly(&["other", "random"], 0, &folder.path().join("together"));
+    let same: Vec<Record> = together
+        .into_iter()
+        .filter(|record| record.optimizer == "random")
+        .collect();
+    assert_eq!(alone, same);
+}
+
+#[test]
+fn every_optimizer_is_told_the_same_first_points_and_noise() {
+    let folder = tempfile::tempdir().unwrap();
+    let heard: Arc<Mutex<BTreeMap<String, Vec<Vec<Observation>>>>> = Arc::default();
+    let build = |name: &str, domain: &Domain, _: usize, _: u64| -> Built {
+        Ok(Box::new(Listener {
+            search: Random::new(domain.clone()),
+            // A search of its own: one draw ahead of the other.
+            skip: name == "b",
+            name: name.to_owned(),
+            heard: Vec::new(),
+            all: Arc::clone(&heard),
+        }))
+    };
+    let plan = Plan {
+        tasks: task::select(&["decision-tree"]).unwrap(),
+        reps: 1,
+        ..plan(&["a", "b"], 0)
+    };
+    run(&plan, &folder.path().join("out"), &build, &|_| {}).unwrap();
+    let heard = heard.lock().unwrap();
+    let (a, b) = (&heard["a"][0], &heard["b"][0]);
+    let n = plan.tasks[0].n;
+    assert_eq!(a[..n], b[..n]);
+    assert_ne!(a[n].x, b[n].x, "the listeners search differently");
+    // What is told less the value is the noise, and it is the same where the points differ.
+    let noise = |observation: &Observation| match observation.outcome {
+        optimist::Outcome::Value { y, .. } => y - plan.tasks[0].value(&observation.x),
+        optimist::Outcome::Failed => f64::NAN,
+    };
+    for (a, b) in a.iter().zip(b) {
+        assert!((noise(a) - noise(b)).abs() < 1e-12);
+    }
+    assert!(noise(&a[0]) != noise(&a[1]));
+}
+
+struct Listener {
+    search: Random,
+    skip: bool,
+    name: String,
+    heard: Vec<Observation>,
+    all: Arc<Mutex<BTreeMap<String, Vec<Vec<Observation>>>>>,
+}
+
+impl Optimizer for Listener {
+    fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
+        if std::mem::take(&mut self.skip) {
+            self.search.ask(rng);
+        }
+        self.search.ask(rng)
+    }
+
+    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
+        self.heard.push(observation);
+        Ok(())
+    }
+
+    fn withdraw(&mut self, _: &[f64]) {}
+
+    fn recommend(&self) -> Option<Recommendation> {
+        None
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let heard = std::mem::take(&mut self.heard);
+        self.all
+            .lock()
+            .unwrap()
+            .entry(self.name.clone())
+            .or_default()
+            .push(heard);
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_anywhere_ends_as_if_it_had_not_been() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = folder.path().join("whole");
+    let expected = run_quietly(&["random", "other"], 0, &whole);
+    let bytes = std::fs::read(&whole).unwrap();
+    for length in [
+        0,
+        1,
+        bytes.len() / 3,
+        bytes.len() / 2,
+        bytes.len() - 1,
+        bytes.len(),
+    ] {
+        let killed = folder.path().join(format!("killed-{length}"));
+        std::fs::write(&killed, &bytes[..length]).unwrap();
+        assert_eq!(
+            run_quietly(&["random", "other"], 0, &killed),
+            expected,
+            "killed after {length} bytes"
+        );
+    }
+}
+
+#[test]
+fn finished_cells_are_skipped_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    run_quietly(&["random"], 0, &out);
+    let events = Mutex::new(Vec::new());
+    let listen = |event: Event| {
+        events.lock().unwrap().push(match event {
+            Event::Started {
+                cells,
+                finished_before,
+            } => format!("{finished_before} of {cells}"),
+            Event::Finished(record) => record.optimizer.clone(),
+            Event::Failed(failure) => failure.to_string(),
+        });
+    };
+    run(
+        &plan(&["random", "other", "random"], 0),
+        &out,
+        &stubborn_build,
+        &listen,
+    )
+    .unwrap();
+    assert_eq!(
+        events.into_inner().unwrap(),
+        ["4 of 8", "other", "other", "other", "other"]
+    );
+}
+
+#[test]
+fn an_optimizer_that_breaks_loses_its_own_cells_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let build = |name: &str, domain: &Domain, horizon: usize, seed: u64| -> Built {
+        match name {
+            "random" => optimizers::build(name, domain, horizon, seed),
+            "missing" => Err(OptimizerError("it is not installed".into())),
+            _ => Ok(Box::new(Broken { how: name.to_owned() })),
+        }
+    };
+    let plan = plan(&["panics", "refuses", "strays", "missing", "random"], 0);
+    let failures = run(&plan, &out, &build, &|_| {}).unwrap();
+    assert_eq!(failures.len(), 16);
+    let reason = |optimizer: &str| {
+        let failure = failures
+            .iter()
+            .find(|failure| failure.optimizer == optimizer && failure.task == "f1");
+        failure.unwrap().reason.to_string()
+    };
+    assert_eq!(reason("panics"), "it panicked: no idea");
+    assert_eq!(reason("missing"), "it is not installed");
+    assert!(
+        reason("refuses").starts_with("it refused the outcome of round 1: "),
+        "{}",
+        reason("refuses")
+    );
+    assert!(reason("strays").starts_with("its proposal in round 6 is not in the domain: [2.0"));
+    let records = results::read(&out).unwrap();
+    assert_eq!(records.len(), 4);
+    assert!(records.iter().all(|record| record.optimizer == "random"));
+}
+
+struct Broken {
+    how: String,
+}
+
+impl Optimizer for Broken {
+    fn ask(&mut self, _: &mut Rng) -> Vec<f64> {
+        match self.how.as_str() {
+            "strays" => vec![2.0; 20],
+            _ => panic!("no idea"),
+        }
+    }
+
+    fn tell(&mut self, _: Observation) -> Result<(), TellError> {
+        if self.how == "refuses" {
+            Err(TellError::NotFinite { y: 1.0 })
+        } else {
+            Ok(())
+        }
+    }
+
+    fn withdraw(&mut self, _: &[f64]) {}
+
+    fn recommend(&self) -> Option<Recommendation> {
+        None
+    }
+}
+
+#[test]
+fn results_of_a_task_that_has_changed_are_not_mixed_with_new_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let old = Record {
+        task: "f1".into(),
+        optimizer: "random".into(),
+        rep: 0,
+        n: 1,
+        horizon: 1,
+        values: vec![0.0; 2],
+        ask_ms: vec![0.0],
+        seed: 0,
+    };
+    std::fs::write(&out, format!("{}\n", serde_json::to_string(&old).unwrap())).unwrap();
+    let error = run(&plan(&["random"], 0), &out, &stubborn_build, &|_| {}).unwrap_err();
+    assert!(matches!(error, RunError::TaskChanged { .. }));
+    assert_eq!(
+        error.to_string(),
+        "the results hold task `f1` with n = 1, horizon = 1, which are now 5 and 25; write to another file"
+    );
+}

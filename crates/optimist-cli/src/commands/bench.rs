@@ -1,0 +1,138 @@
+//! `optimist bench`: how good are the optimizers?
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+use optimist_bench::report::Report;
+use optimist_bench::run::{Event, Plan, run};
+use optimist_bench::{optimizers, results, table, task};
+
+/// Compare optimizers on functions whose optimum is known.
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// Play tasks with optimizers and write what happened, one JSON line a run.
+    ///
+    /// Started again with the same file it plays only what is missing. Every optimizer is given the
+    /// same points of Phase I and the same noise.
+    #[command(after_help = "Examples:
+  optimist bench run --tasks f1,f2,f3 --optimizers go-ucb,go-ucb:paper,random --out results.jsonl
+  optimist bench run --tasks suite --optimizers go-ucb --reps 2 --seed 7 --out suite.jsonl")]
+    Run(RunArgs),
+    /// Sum up results: a table here, and a page with tables and figures in a folder.
+    #[command(after_help = "Example:
+  optimist bench report results.jsonl -o report/")]
+    Report(ReportArgs),
+    /// List the tasks: their dimension, what is varied, where they come from.
+    Tasks,
+}
+
+/// What `bench run` plays.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Tasks or groups of them: `paper` (f1, f2, f3), `suite` (the others), `all`.
+    #[arg(long, value_delimiter = ',', default_value = "paper")]
+    tasks: Vec<String>,
+    /// Optimizers, with a preset after a colon.
+    #[arg(long, value_delimiter = ',', default_value = "go-ucb,random")]
+    optimizers: Vec<String>,
+    /// Repetitions of each task with each optimizer.
+    #[arg(long, default_value_t = 5)]
+    reps: usize,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// File of results; new ones are appended.
+    #[arg(long, short, value_name = "FILE", default_value = "results.jsonl")]
+    out: PathBuf,
+    /// Runs played at the same time; one a core if it is not given.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+}
+
+/// What `bench report` reads and where it writes.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// File of results.
+    results: PathBuf,
+    /// Folder for report.md, results.csv and the figures.
+    #[arg(long, short, value_name = "FOLDER", default_value = "report")]
+    out: PathBuf,
+}
+
+/// Carries out the command; the exit code is 1 if some run failed.
+pub fn execute(command: BenchCommand) -> anyhow::Result<ExitCode> {
+    match command {
+        BenchCommand::Run(args) => play(args),
+        BenchCommand::Report(args) => report(&args),
+        BenchCommand::Tasks => {
+            print!("{}", table::tasks());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn play(args: RunArgs) -> anyhow::Result<ExitCode> {
+    optimizers::check(&args.optimizers)?;
+    let plan = Plan {
+        tasks: task::select(&args.tasks)?,
+        optimizers: args.optimizers,
+        reps: args.reps,
+        seed: args.seed,
+        jobs: args.jobs.map_or(0, usize::from),
+    };
+    let bar = progress_bar();
+    let failures = run(&plan, &args.out, &optimizers::build, &|event| match event {
+        Event::Started {
+            cells,
+            finished_before,
+        } => {
+            bar.set_length(cells as u64);
+            bar.set_position(finished_before as u64);
+            bar.reset_eta();
+        }
+        Event::Finished(record) => {
+            bar.set_message(format!("{} on {}", record.optimizer, record.task));
+            bar.inc(1);
+        }
+        Event::Failed(failure) => {
+            bar.suspend(|| eprintln!("failed: {failure}"));
+            bar.inc(1);
+        }
+    })?;
+    let cells = bar.length().unwrap_or(0);
+    bar.finish_and_clear();
+    println!(
+        "{} of {cells} runs are in {}",
+        cells - failures.len() as u64,
+        args.out.display()
+    );
+    if failures.is_empty() {
+        println!("`optimist bench report {}` sums them up", args.out.display());
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprintln!(
+        "{} runs failed; start again to try them once more",
+        failures.len()
+    );
+    Ok(ExitCode::FAILURE)
+}
+
+fn report(args: &ReportArgs) -> anyhow::Result<ExitCode> {
+    let report = Report::new(&results::read(&args.results)?)
+        .map_err(|error| anyhow::anyhow!("{}: {error}", args.results.display()))?;
+    report.write(&args.out)?;
+    print!("{}", report.to_text());
+    println!("\nwritten to {}", args.out.join("report.md").display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn progress_bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:32} {pos}/{len} runs, {eta} left  {msg}")
+        .expect("the template is well formed");
+    let bar = ProgressBar::new(0).with_style(style);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
