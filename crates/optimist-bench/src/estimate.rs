@@ -61,13 +61,7 @@ mod tests {
         let estimate = Estimate::of(&[2.0, 4.0, 6.0]);
         assert_eq!(estimate.mean, 4.0);
         assert!((estimate.half_width.unwrap() - 1.96 * 2.0 / 3f64.sqrt()).abs() < 1e-12);
-        assert_eq!(
-            Estimate::of(&[5.0]),
-            Estimate {
-                mean: 5.0,
-                half_width: None
-            }
-        );
+        assert_eq!(Estimate::of(&[5.0]), Estimate { mean: 5.0, half_width: None });
     }
 
     #[test]

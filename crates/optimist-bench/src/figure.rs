@@ -27,18 +27,9 @@ impl Figure {
 pub(crate) fn draw(part: &TaskReport, optimizers: &[&str]) -> Figure {
     let task = part.task;
     // Best last, so that it is drawn on top and its line is never hidden.
-    let plots: Vec<Plot> = part
-        .rows
-        .iter()
-        .rev()
-        .map(|row| line(row, colour(row, optimizers)).into())
-        .collect();
-    let top = part
-        .rows
-        .iter()
-        .flat_map(|row| &row.curve)
-        .map(upper)
-        .fold(0.0, f64::max);
+    let plots: Vec<Plot> =
+        part.rows.iter().rev().map(|row| line(row, colour(row, optimizers)).into()).collect();
+    let top = part.rows.iter().flat_map(|row| &row.curve).map(upper).fold(0.0, f64::max);
     let layout = Layout::auto_from_plots(&plots)
         .with_title(format!("{}: cumulative regret", task.name))
         .with_subtitle(task.summary)
@@ -48,16 +39,10 @@ pub(crate) fn draw(part: &TaskReport, optimizers: &[&str]) -> Figure {
         .with_x_axis_max(task.rounds() as f64)
         .with_y_axis_min(0.0)
         .with_y_axis_max(if top > 0.0 { 1.05 * top } else { 1.0 })
-        .with_y_tick_format(if top < 1e6 {
-            TickFormat::Auto
-        } else {
-            TickFormat::Sci
-        })
+        .with_y_tick_format(if top < 1e6 { TickFormat::Auto } else { TickFormat::Sci })
         .with_legend_position(LegendPosition::InsideTopLeft)
         .with_shaded_region(
-            ShadedRegion::vertical(0.0, task.n as f64)
-                .with_color("#777777")
-                .with_opacity(0.1),
+            ShadedRegion::vertical(0.0, task.n as f64).with_color("#777777").with_opacity(0.1),
         )
         .with_theme(theme())
         .with_width(720.0)
@@ -67,11 +52,7 @@ pub(crate) fn draw(part: &TaskReport, optimizers: &[&str]) -> Figure {
 
 /// Light, with a grid and frame that stay behind the lines.
 fn theme() -> Theme {
-    Theme {
-        grid_color: "#e4e4e4".into(),
-        legend_border: "#bbbbbb".into(),
-        ..Theme::light()
-    }
+    Theme { grid_color: "#e4e4e4".into(), legend_border: "#bbbbbb".into(), ..Theme::light() }
 }
 
 fn line(row: &Row, colour: &str) -> LinePlot {
@@ -97,12 +78,7 @@ fn upper(estimate: &Estimate) -> f64 {
 
 /// Okabe and Ito's colours, which the colour-blind can tell apart too; yellow is too pale for lines.
 fn colour(row: &Row, optimizers: &[&str]) -> &'static str {
-    const COLOURS: [&str; 7] = [
-        "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
-    ];
-    let place = optimizers
-        .iter()
-        .position(|name| *name == row.optimizer)
-        .unwrap_or(0);
+    const COLOURS: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
+    let place = optimizers.iter().position(|name| *name == row.optimizer).unwrap_or(0);
     COLOURS[place % COLOURS.len()]
 }

@@ -21,9 +21,7 @@ pub fn build(
 ) -> Result<Box<dyn Optimizer>, OptimizerError> {
     match name {
         "random" => Ok(Box::new(Random::new(domain.clone()))),
-        _ => Err(OptimizerError(format!(
-            "there is no optimizer `{name}`; there is `random`"
-        ))),
+        _ => Err(OptimizerError(format!("there is no optimizer `{name}`; there is `random`"))),
     }
 }
 
@@ -32,9 +30,7 @@ pub fn build(
 /// # Errors
 /// On the first that it does not know.
 pub fn check<S: AsRef<str>>(names: &[S]) -> Result<(), OptimizerError> {
-    names
-        .iter()
-        .try_for_each(|name| build(name.as_ref(), &Domain::cube(1), 1, 0).map(drop))
+    names.iter().try_for_each(|name| build(name.as_ref(), &Domain::cube(1), 1, 0).map(drop))
 }
 
 /// An optimizer that cannot be started, and why.

@@ -39,17 +39,10 @@ impl Record {
     fn check(&self) -> Result<(), String> {
         let rounds = self.n + self.horizon;
         if self.values.len() != rounds {
-            return Err(format!(
-                "n + horizon is {rounds}, but there are {} values",
-                self.values.len()
-            ));
+            return Err(format!("n + horizon is {rounds}, but there are {} values", self.values.len()));
         }
         if self.ask_ms.len() != self.horizon {
-            return Err(format!(
-                "horizon is {}, but there are {} ask_ms",
-                self.horizon,
-                self.ask_ms.len()
-            ));
+            return Err(format!("horizon is {}, but there are {} ask_ms", self.horizon, self.ask_ms.len()));
         }
         Ok(())
     }
@@ -77,40 +70,22 @@ impl Appender {
     /// If the file cannot be opened, another process adds to it, or a whole line is not a record.
     pub fn open(path: &Path) -> Result<(Appender, Vec<Record>), ResultsError> {
         let io = |source| ResultsError::io(path, source);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(io)?;
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(ResultsError::Busy {
-                    path: path.to_owned(),
-                });
+                return Err(ResultsError::Busy { path: path.to_owned() });
             }
             Err(TryLockError::Error(source)) => return Err(io(source)),
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io)?;
-        bytes.truncate(
-            bytes
-                .iter()
-                .rposition(|&byte| byte == b'\n')
-                .map_or(0, |newline| newline + 1),
-        );
+        bytes.truncate(bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1));
         file.set_len(bytes.len() as u64).map_err(io)?;
         file.seek(SeekFrom::End(0)).map_err(io)?;
         let records = parse(path, &String::from_utf8_lossy(&bytes))?;
-        Ok((
-            Appender {
-                path: path.to_owned(),
-                file,
-            },
-            records,
-        ))
+        Ok((Appender { path: path.to_owned(), file }, records))
     }
 
     /// Adds one record as one line, and hands it to the operating system before returning.
@@ -159,10 +134,7 @@ pub enum ResultsError {
 
 impl ResultsError {
     fn io(path: &Path, source: std::io::Error) -> ResultsError {
-        ResultsError::Io {
-            path: path.to_owned(),
-            source,
-        }
+        ResultsError::Io { path: path.to_owned(), source }
     }
 }
 
@@ -171,11 +143,7 @@ fn parse(path: &Path, text: &str) -> Result<Vec<Record>, ResultsError> {
         serde_json::from_str::<Record>(line)
             .map_err(|error| error.to_string())
             .and_then(|record| record.check().map(|()| record))
-            .map_err(|problem| ResultsError::BadLine {
-                path: path.to_owned(),
-                line: index + 1,
-                problem,
-            })
+            .map_err(|problem| ResultsError::BadLine { path: path.to_owned(), line: index + 1, problem })
     };
     text.lines().enumerate().map(parse_line).collect()
 }
@@ -242,18 +210,14 @@ mod tests {
         let path = folder.path().join("results.jsonl");
         let good = serde_json::to_string(&record(0)).unwrap();
         let short = good.replace("[1.0,0.30000000000000004,3.0]", "[1.0]");
-        for (bad, problem) in [
-            ("oops", "expected value"),
-            (&short, "n + horizon is 3, but there are 1 values"),
-        ] {
+        for (bad, problem) in
+            [("oops", "expected value"), (&short, "n + horizon is 3, but there are 1 values")]
+        {
             let text = format!("{good}\n{bad}\n{good}\n");
             std::fs::write(&path, &text).unwrap();
             for error in [read(&path).unwrap_err(), Appender::open(&path).err().unwrap()] {
                 let error = error.to_string();
-                assert!(
-                    error.contains("results.jsonl line 2") && error.contains(problem),
-                    "{error}"
-                );
+                assert!(error.contains("results.jsonl line 2") && error.contains(problem), "{error}");
             }
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         }

@@ -149,37 +149,23 @@ pub fn run(
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(plan.jobs)
         .build()
-        .map_err(|source| RunError::Threads {
-            jobs: plan.jobs,
-            source,
-        })?;
+        .map_err(|source| RunError::Threads { jobs: plan.jobs, source })?;
     let (appender, finished) = Appender::open(out)?;
     let cells = plan.cells();
     let missing = missing(&cells, plan.seed, &finished)?;
-    watch(Event::Started {
-        cells: cells.len(),
-        finished_before: cells.len() - missing.len(),
-    });
+    watch(Event::Started { cells: cells.len(), finished_before: cells.len() - missing.len() });
 
     let appender = Mutex::new(appender);
     let play_and_record = |cell: &Cell| -> Result<Option<Failure>, ResultsError> {
         match play_safely(cell, plan.seed, build) {
             Ok(record) => {
-                appender
-                    .lock()
-                    .expect("appending does not panic")
-                    .append(&record)?;
+                appender.lock().expect("appending does not panic").append(&record)?;
                 watch(Event::Finished(&record));
                 Ok(None)
             }
             Err(reason) => {
                 let optimizer = cell.optimizer.to_owned();
-                let failure = Failure {
-                    task: cell.task.name,
-                    optimizer,
-                    rep: cell.rep,
-                    reason,
-                };
+                let failure = Failure { task: cell.task.name, optimizer, rep: cell.rep, reason };
                 watch(Event::Failed(&failure));
                 Ok(Some(failure))
             }
@@ -234,11 +220,7 @@ fn play_safely(cell: &Cell, seed: u64, build: &Build<'_>) -> Result<Record, Reas
 /// One run: `n` points that every optimizer is given, then `horizon` that it asks for.
 fn play(cell: &Cell, seed: u64, build: &Build<'_>) -> Result<Record, Reason> {
     let task = cell.task;
-    let Luck {
-        phase_one,
-        noise,
-        mut rng,
-    } = Luck::draw(task, cell.rep, seed);
+    let Luck { phase_one, noise, mut rng } = Luck::draw(task, cell.rep, seed);
     let mut optimizer = build(cell.optimizer, &task.domain, task.rounds(), rng.random())?;
     let mut values = Vec::with_capacity(task.rounds());
     let mut ask_ms = Vec::with_capacity(task.horizon);
@@ -253,13 +235,8 @@ fn play(cell: &Cell, seed: u64, build: &Build<'_>) -> Result<Record, Reason> {
         }
         let value = task.value(&x);
         values.push(value);
-        let outcome = Outcome::Value {
-            y: value + noise,
-            noise_std: None,
-        };
-        optimizer
-            .tell(Observation { x, outcome })
-            .map_err(|error| Reason::Refused { round, error })?;
+        let outcome = Outcome::Value { y: value + noise, noise_std: None };
+        optimizer.tell(Observation { x, outcome }).map_err(|error| Reason::Refused { round, error })?;
     }
     Ok(Record {
         task: task.name.to_owned(),
@@ -301,9 +278,7 @@ impl Luck {
 fn stream(task: &str, rep: usize, purpose: &str) -> u64 {
     format!("{task}/{rep}/{purpose}")
         .bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        })
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 fn timed<T>(ms: &mut Vec<f64>, work: impl FnOnce() -> T) -> T {
@@ -315,6 +290,5 @@ fn timed<T>(ms: &mut Vec<f64>, work: impl FnOnce() -> T) -> T {
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "without a message".into())
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
 }

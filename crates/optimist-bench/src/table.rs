@@ -10,13 +10,8 @@ use crate::task;
 
 /// Every task with what is varied, how it is played and where it comes from, for a terminal.
 pub fn tasks() -> String {
-    let mut table = table(
-        &["task", "varied", "n + T", "noise", "what it is, and its source"],
-        0,
-    );
-    table
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(120);
+    let mut table = table(&["task", "varied", "n + T", "noise", "what it is, and its source"], 0);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(120);
     if let Some(varied) = table.column_mut(1) {
         varied.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(20)));
     }
@@ -32,14 +27,7 @@ pub fn tasks() -> String {
     format!("{table}\n")
 }
 
-const HEADER: [&str; 6] = [
-    "task",
-    "optimizer",
-    "reps",
-    "cumulative regret",
-    "simple regret",
-    "ask, ms",
-];
+const HEADER: [&str; 6] = ["task", "optimizer", "reps", "cumulative regret", "simple regret", "ask, ms"];
 
 pub(crate) fn text(report: &Report) -> String {
     let mut table = table(&HEADER, HEADER.len() - 2);
@@ -98,13 +86,8 @@ pub(crate) fn markdown(report: &Report) -> String {
     }
     for task in report.tasks.iter().map(|part| part.task) {
         let (name, summary, source) = (task.name, task.summary, task.source);
-        let facts = format!(
-            "{}; n = {}, T = {}, noise {}",
-            task.kinds(),
-            task.n,
-            task.horizon,
-            task.noise_std
-        );
+        let facts =
+            format!("{}; n = {}, T = {}, noise {}", task.kinds(), task.n, task.horizon, task.noise_std);
         let _ = write!(
             page,
             "\n## {name}\n\n{summary} ({source}). {facts}.\n\n![Cumulative regret on {name}]({name}.svg)\n"
@@ -148,31 +131,19 @@ impl Best {
         let least = |mean: fn(&Row) -> f64| {
             (part.rows.len() > 1).then(|| part.rows.iter().map(mean).fold(f64::INFINITY, f64::min))
         };
-        Best {
-            cumulative: least(|row| row.cumulative.mean),
-            simple: least(|row| row.simple.mean),
-        }
+        Best { cumulative: least(|row| row.cumulative.mean), simple: least(|row| row.simple.mean) }
     }
 }
 
 fn marked(before: &str, estimate: Estimate, best: Option<f64>, after: &str) -> String {
-    if Some(estimate.mean) == best {
-        format!("{before}{estimate}{after}")
-    } else {
-        estimate.to_string()
-    }
+    if Some(estimate.mean) == best { format!("{before}{estimate}{after}") } else { estimate.to_string() }
 }
 
 /// A table with lines around the header only, its last `n_numbers` columns aligned to the right.
 fn table(header: &[&str], n_numbers: usize) -> Table {
     let line = LineStyle::none().fill('─').junction('─');
     let mut table = Table::new();
-    table.load_style(
-        TableStyle::new()
-            .top_border(line)
-            .header_separator(line)
-            .bottom_border(line),
-    );
+    table.load_style(TableStyle::new().top_border(line).header_separator(line).bottom_border(line));
     table.set_header(header);
     for column in table.column_iter_mut().skip(header.len() - n_numbers) {
         column.set_cell_alignment(CellAlignment::Right);

@@ -30,12 +30,7 @@ fn plan(optimizers: &[&str], seed: u64) -> Plan {
 
 /// `random`, and `other`: the same search under another name.
 fn stubborn_build(name: &str, domain: &Domain, horizon: usize, seed: u64) -> Built {
-    optimizers::build(
-        if name == "other" { "random" } else { name },
-        domain,
-        horizon,
-        seed,
-    )
+    optimizers::build(if name == "other" { "random" } else { name }, domain, horizon, seed)
 }
 
 type Built = Result<Box<dyn Optimizer>, OptimizerError>;
@@ -65,10 +60,7 @@ fn what_else_is_run_makes_no_difference_to_a_record() {
     let folder = tempfile::tempdir().unwrap();
     let alone = run_quietly(&["random"], 0, &folder.path().join("alone"));
     let together = run_quietly(&["other", "random"], 0, &folder.path().join("together"));
-    let same: Vec<Record> = together
-        .into_iter()
-        .filter(|record| record.optimizer == "random")
-        .collect();
+    let same: Vec<Record> = together.into_iter().filter(|record| record.optimizer == "random").collect();
     assert_eq!(alone, same);
 }
 
@@ -86,11 +78,7 @@ fn every_optimizer_is_told_the_same_first_points_and_noise() {
             all: Arc::clone(&heard),
         }))
     };
-    let plan = Plan {
-        tasks: task::select(&["decision-tree"]).unwrap(),
-        reps: 1,
-        ..plan(&["a", "b"], 0)
-    };
+    let plan = Plan { tasks: task::select(&["decision-tree"]).unwrap(), reps: 1, ..plan(&["a", "b"], 0) };
     run(&plan, &folder.path().join("out"), &build, &|_| {}).unwrap();
     let heard = heard.lock().unwrap();
     let (a, b) = (&heard["a"][0], &heard["b"][0]);
@@ -139,12 +127,7 @@ impl Optimizer for Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         let heard = std::mem::take(&mut self.heard);
-        self.all
-            .lock()
-            .unwrap()
-            .entry(self.name.clone())
-            .or_default()
-            .push(heard);
+        self.all.lock().unwrap().entry(self.name.clone()).or_default().push(heard);
     }
 }
 
@@ -154,21 +137,10 @@ fn a_run_that_was_killed_anywhere_ends_as_if_it_had_not_been() {
     let whole = folder.path().join("whole");
     let expected = run_quietly(&["random", "other"], 0, &whole);
     let bytes = std::fs::read(&whole).unwrap();
-    for length in [
-        0,
-        1,
-        bytes.len() / 3,
-        bytes.len() / 2,
-        bytes.len() - 1,
-        bytes.len(),
-    ] {
+    for length in [0, 1, bytes.len() / 3, bytes.len() / 2, bytes.len() - 1, bytes.len()] {
         let killed = folder.path().join(format!("killed-{length}"));
         std::fs::write(&killed, &bytes[..length]).unwrap();
-        assert_eq!(
-            run_quietly(&["random", "other"], 0, &killed),
-            expected,
-            "killed after {length} bytes"
-        );
+        assert_eq!(run_quietly(&["random", "other"], 0, &killed), expected, "killed after {length} bytes");
     }
 }
 
@@ -180,25 +152,13 @@ fn finished_cells_are_skipped_and_counted() {
     let events = Mutex::new(Vec::new());
     let listen = |event: Event| {
         events.lock().unwrap().push(match event {
-            Event::Started {
-                cells,
-                finished_before,
-            } => format!("{finished_before} of {cells}"),
+            Event::Started { cells, finished_before } => format!("{finished_before} of {cells}"),
             Event::Finished(record) => record.optimizer.clone(),
             Event::Failed(failure) => failure.to_string(),
         });
     };
-    run(
-        &plan(&["random", "other", "random"], 0),
-        &out,
-        &stubborn_build,
-        &listen,
-    )
-    .unwrap();
-    assert_eq!(
-        events.into_inner().unwrap(),
-        ["4 of 8", "other", "other", "other", "other"]
-    );
+    run(&plan(&["random", "other", "random"], 0), &out, &stubborn_build, &listen).unwrap();
+    assert_eq!(events.into_inner().unwrap(), ["4 of 8", "other", "other", "other", "other"]);
 }
 
 #[test]
@@ -216,18 +176,12 @@ fn an_optimizer_that_breaks_loses_its_own_cells_only() {
     let failures = run(&plan, &out, &build, &|_| {}).unwrap();
     assert_eq!(failures.len(), 16);
     let reason = |optimizer: &str| {
-        let failure = failures
-            .iter()
-            .find(|failure| failure.optimizer == optimizer && failure.task == "f1");
+        let failure = failures.iter().find(|failure| failure.optimizer == optimizer && failure.task == "f1");
         failure.unwrap().reason.to_string()
     };
     assert_eq!(reason("panics"), "it panicked: no idea");
     assert_eq!(reason("missing"), "it is not installed");
-    assert!(
-        reason("refuses").starts_with("it refused the outcome of round 1: "),
-        "{}",
-        reason("refuses")
-    );
+    assert!(reason("refuses").starts_with("it refused the outcome of round 1: "), "{}", reason("refuses"));
     assert!(reason("strays").starts_with("its proposal in round 6 is not in the domain: [2.0"));
     let records = results::read(&out).unwrap();
     assert_eq!(records.len(), 4);
@@ -247,11 +201,7 @@ impl Optimizer for Broken {
     }
 
     fn tell(&mut self, _: Observation) -> Result<(), TellError> {
-        if self.how == "refuses" {
-            Err(TellError::NotFinite { y: 1.0 })
-        } else {
-            Ok(())
-        }
+        if self.how == "refuses" { Err(TellError::NotFinite { y: 1.0 }) } else { Ok(()) }
     }
 
     fn withdraw(&mut self, _: &[f64]) {}

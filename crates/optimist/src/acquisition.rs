@@ -85,7 +85,8 @@ impl<'a> Region<'a> {
                 AxisKind::Real | AxisKind::Grid(_) => {
                     let width = self.upper[column] - self.lower[column];
                     let normal: f64 = StandardNormal.sample(rng);
-                    x[column] = (x[column] + 0.1 * width * normal).clamp(self.lower[column], self.upper[column]);
+                    x[column] =
+                        (x[column] + 0.1 * width * normal).clamp(self.lower[column], self.upper[column]);
                 }
             }
         }
@@ -130,7 +131,8 @@ pub fn argmax(
     let search = Search { ball, radius, frame, region, steps: effort.steps };
     let mut candidates: Vec<Vec<f64>> = (0..effort.spread).map(|_| region.sample(rng)).collect();
     if !incumbents.is_empty() {
-        candidates.extend((0..effort.near).map(|i| region.sample_near(&incumbents[i % incumbents.len()], rng)));
+        candidates
+            .extend((0..effort.near).map(|i| region.sample_near(&incumbents[i % incumbents.len()], rng)));
     }
     let scores = search.scores(&candidates);
     let mut order: Vec<usize> = (0..candidates.len()).collect();
@@ -232,9 +234,13 @@ impl Search<'_> {
                 let reach: Vec<usize> = if grid.count() <= 16 {
                     (0..grid.count()).collect()
                 } else {
-                    steps.flat_map(|step| [level.checked_sub(step), level.checked_add(step)]).flatten().collect()
+                    steps
+                        .flat_map(|step| [level.checked_sub(step), level.checked_add(step)])
+                        .flatten()
+                        .collect()
                 };
-                let inside = |u: f64| u >= self.region.lower[column] - 1e-12 && u <= self.region.upper[column] + 1e-12;
+                let inside =
+                    |u: f64| u >= self.region.lower[column] - 1e-12 && u <= self.region.upper[column] + 1e-12;
                 reach.into_iter().filter(|&i| i < grid.count() && inside(grid.level(i))).collect()
             }
         };

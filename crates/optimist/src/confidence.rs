@@ -73,10 +73,7 @@ impl Confidence {
             linearized_at: Matrix::zeros(0, at_columns),
             residuals: Vec::new(),
             noise_var: Vec::new(),
-            form: Form::Dual {
-                factor: Cholesky::default(),
-                alpha: Vec::new(),
-            },
+            form: Form::Dual { factor: Cholesky::default(), alpha: Vec::new() },
             w_hat: w_hat_0.clone(),
             since_refresh: 0,
             prior_std,
@@ -113,11 +110,7 @@ impl Confidence {
     /// Factors from scratch, in the form that is cheaper at this t.
     pub fn refresh(&mut self) {
         self.since_refresh = 0;
-        self.form = if self.residuals.len() < self.prior_std.len() {
-            self.dual()
-        } else {
-            self.primal()
-        };
+        self.form = if self.residuals.len() < self.prior_std.len() { self.dual() } else { self.primal() };
         self.solve_centre();
     }
 
@@ -162,11 +155,7 @@ impl Confidence {
     /// `bound` of each row of `x`, without gradients: one block of matrix products.
     pub fn bounds(&self, x: Matrix, radius: f64) -> Vec<f64> {
         let Form::Dual { factor, alpha } = &self.form else {
-            return x
-                .iter_rows()
-                .map(|x| self.predict(x))
-                .map(|(mean, u)| mean + radius * u)
-                .collect();
+            return x.iter_rows().map(|x| self.predict(x)).map(|(mean, u)| mean + radius * u).collect();
         };
         let block = Embedded::new(&*self.family, &self.w_hat, x);
         let k = self.family.gram(&self.points, &block); // (t, block)
@@ -180,15 +169,8 @@ impl Confidence {
         for row in z.iter_rows() {
             explained.iter_mut().zip(row).for_each(|(sum, z)| *sum += z * z);
         }
-        let prior = |i: usize| {
-            self.family.gram_self(Point {
-                x: block.x.row(i),
-                e: block.e.row(i),
-            })
-        };
-        (0..means.len())
-            .map(|i| means[i] + radius * (prior(i) - explained[i]).max(0.0).sqrt())
-            .collect()
+        let prior = |i: usize| self.family.gram_self(Point { x: block.x.row(i), e: block.e.row(i) });
+        (0..means.len()).map(|i| means[i] + radius * (prior(i) - explained[i]).max(0.0).sqrt()).collect()
     }
 
     /// The w in Ball_t where f_x is highest, and that value. Closed form for a linear family; else an ascent that
@@ -204,9 +186,7 @@ impl Confidence {
             if u == 0.0 {
                 break;
             }
-            let corner: Vec<f64> = (0..w.len())
-                .map(|i| self.w_hat[i] + radius * direction[i] / u)
-                .collect();
+            let corner: Vec<f64> = (0..w.len()).map(|i| self.w_hat[i] + radius * direction[i] / u).collect();
             let before = value;
             for step in [1.0, 0.5, 0.25, 0.125, 0.0625] {
                 let trial: Vec<f64> = w.iter().zip(&corner).map(|(w, c)| w + step * (c - w)).collect();
@@ -226,11 +206,7 @@ impl Confidence {
     /// ‖w − ŵ_t‖² in Σ_t.
     pub fn distance_squared(&self, w: &[f64]) -> f64 {
         let delta: Vec<f64> = w.iter().zip(&self.w_hat).map(|(w, c)| w - c).collect();
-        let prior: f64 = delta
-            .iter()
-            .zip(&self.prior_std)
-            .map(|(d, p)| (d / p).powi(2))
-            .sum();
+        let prior: f64 = delta.iter().zip(&self.prior_std).map(|(d, p)| (d / p).powi(2)).sum();
         let data = (0..self.rounds()).map(|i| dot(&self.gradient(i), &delta).powi(2) / self.noise_var[i]);
         prior + data.sum::<f64>()
     }
@@ -287,11 +263,7 @@ impl Confidence {
         let point = Point { x, e: &e };
         let mut k = vec![0.0; self.rounds()];
         self.family.gram_row(point, &self.points, &mut k);
-        let mean = if self.centred {
-            dot(alpha, &k)
-        } else {
-            self.mean(x)
-        };
+        let mean = if self.centred { dot(alpha, &k) } else { self.mean(x) };
         factor.solve_lower(&mut k);
         let u = (self.family.gram_self(point) - dot(&k, &k)).max(0.0).sqrt();
         if let Some(grad_x) = grad_x {
@@ -301,8 +273,7 @@ impl Confidence {
             if self.centred {
                 add_scaled(1.0, alpha, &mut k);
             }
-            self.family
-                .gram_grad_x(&self.w_hat, point, &self.points, &k, per_u, grad_x);
+            self.family.gram_grad_x(&self.w_hat, point, &self.points, &k, per_u, grad_x);
             if !self.centred {
                 self.add_grad_mean(x, grad_x);
             }
@@ -319,9 +290,7 @@ impl Confidence {
         if let Some(grad_x) = grad_x {
             factor.solve_upper(&mut e);
             let per_u = if u > 1e-12 { radius / u } else { 0.0 };
-            e.iter_mut()
-                .zip(&self.prior_std)
-                .for_each(|(v, p)| *v *= per_u * p);
+            e.iter_mut().zip(&self.prior_std).for_each(|(v, p)| *v *= per_u * p);
             self.family.grad_x_along(&self.w_hat, &e, x, grad_x);
             self.add_grad_mean(x, grad_x);
         }
@@ -339,8 +308,7 @@ impl Confidence {
         self.family.embed(round.w, round.x, &mut e);
         self.points.x.push_row(round.x);
         self.points.e.push_row(&e);
-        self.linearized_at
-            .push_row(if self.family.is_linear() { &[] } else { round.w });
+        self.linearized_at.push_row(if self.family.is_linear() { &[] } else { round.w });
         self.residuals.push(round.residual);
         self.noise_var.push(round.noise_var);
     }
@@ -357,10 +325,7 @@ impl Confidence {
                 true
             }
             Form::Dual { factor, .. } => {
-                let point = Point {
-                    x: self.points.x.row(i),
-                    e: self.points.e.row(i),
-                };
+                let point = Point { x: self.points.x.row(i), e: self.points.e.row(i) };
                 let mut row = vec![0.0; i + 1];
                 self.family.gram_row(point, &self.points, &mut row);
                 let diagonal = self.family.gram_self(point) + s2;
@@ -377,20 +342,13 @@ impl Confidence {
             let mut k = gram.clone();
             (0..k.rows()).for_each(|i| k[(i, i)] += self.noise_var[i] + jitter);
             if let Some(factor) = Cholesky::new(&k) {
-                return Form::Dual {
-                    factor,
-                    alpha: Vec::new(),
-                };
+                return Form::Dual { factor, alpha: Vec::new() };
             }
             assert!(
                 jitter < size,
                 "inner products of finite gradients are finite and positive semi-definite"
             );
-            jitter = if jitter == 0.0 {
-                JITTER * size.max(f64::MIN_POSITIVE)
-            } else {
-                10.0 * jitter
-            };
+            jitter = if jitter == 0.0 { JITTER * size.max(f64::MIN_POSITIVE) } else { 10.0 * jitter };
         }
     }
 
@@ -418,18 +376,12 @@ impl Confidence {
                 *alpha = factor.solve(&self.residuals);
                 let alpha = alpha.clone();
                 let mut shift = self.weighted_gradients(&alpha);
-                shift
-                    .iter_mut()
-                    .zip(&self.prior_std)
-                    .for_each(|(s, p)| *s *= p * p);
+                shift.iter_mut().zip(&self.prior_std).for_each(|(s, p)| *s *= p * p);
                 shift
             }
-            Form::Primal { factor, rhs } => factor
-                .solve(rhs)
-                .iter()
-                .zip(&self.prior_std)
-                .map(|(v, p)| v * p)
-                .collect(),
+            Form::Primal { factor, rhs } => {
+                factor.solve(rhs).iter().zip(&self.prior_std).map(|(v, p)| v * p).collect()
+            }
         };
         self.w_hat = self.w_hat_0.iter().zip(&shift).map(|(w, s)| w + s).collect();
     }
@@ -437,27 +389,21 @@ impl Confidence {
     /// g_i.
     fn gradient(&self, i: usize) -> Vec<f64> {
         let mut gradient = vec![0.0; self.prior_std.len()];
-        self.family
-            .grad_w(self.linearized_at.row(i), self.points.x.row(i), &mut gradient);
+        self.family.grad_w(self.linearized_at.row(i), self.points.x.row(i), &mut gradient);
         gradient
     }
 
     /// P g_i.
     fn scaled_gradient(&self, i: usize) -> Vec<f64> {
         let mut gradient = self.gradient(i);
-        gradient
-            .iter_mut()
-            .zip(&self.prior_std)
-            .for_each(|(g, p)| *g *= p);
+        gradient.iter_mut().zip(&self.prior_std).for_each(|(g, p)| *g *= p);
         gradient
     }
 
     /// Σ_i c_i g_i.
     fn weighted_gradients(&self, c: &[f64]) -> Vec<f64> {
         let mut sum = vec![0.0; self.prior_std.len()];
-        c.iter()
-            .enumerate()
-            .for_each(|(i, &c)| add_scaled(c, &self.gradient(i), &mut sum));
+        c.iter().enumerate().for_each(|(i, &c)| add_scaled(c, &self.gradient(i), &mut sum));
         sum
     }
 }

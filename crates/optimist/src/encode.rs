@@ -49,16 +49,10 @@ impl Encoding {
             let kind = axis_kind(&parameter.kind);
             let columns = first_column..first_column + n_columns(&parameter.kind);
             first_column = columns.end;
-            let when = requirements
-                .iter()
-                .map(|required| (required.parameter, required.level))
-                .collect();
+            let when = requirements.iter().map(|required| (required.parameter, required.level)).collect();
             axes.push(Axis { kind, columns, when });
         }
-        Encoding {
-            space,
-            domain: Domain::new(axes),
-        }
+        Encoding { space, domain: Domain::new(axes) }
     }
 
     /// The space that is encoded.
@@ -81,15 +75,7 @@ impl Encoding {
         for (idx, (Parameter { name, kind, .. }, axis)) in self.parameters_and_axes().enumerate() {
             match (assignment.get(name), kind) {
                 (None, _) => x[axis.columns.clone()].fill(axis.neutral()),
-                (
-                    Some(value),
-                    &Kind::Float {
-                        low,
-                        high,
-                        log,
-                        step: None,
-                    },
-                ) if low < high => {
+                (Some(value), &Kind::Float { low, high, log, step: None }) if low < high => {
                     let offset = value.as_f64().expect("a checked float is a number") - low;
                     x[axis.columns.start] = continuum(low, high, log).position(offset);
                 }
@@ -107,15 +93,8 @@ impl Encoding {
     /// # Panics
     /// If `x` does not have the dimension of the domain.
     pub fn decode(&self, x: &[f64]) -> Assignment {
-        assert_eq!(
-            x.len(),
-            self.domain.dimension(),
-            "a point has one coordinate per column"
-        );
-        let active = self
-            .parameters_and_axes()
-            .enumerate()
-            .filter(|&(idx, _)| self.domain.is_active(idx, x));
+        assert_eq!(x.len(), self.domain.dimension(), "a point has one coordinate per column");
+        let active = self.parameters_and_axes().enumerate().filter(|&(idx, _)| self.domain.is_active(idx, x));
         active
             .map(|(idx, (Parameter { name, kind, .. }, axis))| {
                 let value = match (self.domain.level(idx, x), kind) {
@@ -123,11 +102,7 @@ impl Encoding {
                     (None, &Kind::Float { low, high, log, .. }) => {
                         let offset = continuum(low, high, log).offset(x[axis.columns.start]);
                         let is_end = offset == high - low; // low + (high - low) may round
-                        Value::Float(if is_end {
-                            high
-                        } else {
-                            (low + offset).clamp(low, high)
-                        })
+                        Value::Float(if is_end { high } else { (low + offset).clamp(low, high) })
                     }
                     (None, _) => unreachable!("only continuous floats have a real axis"),
                 };
@@ -145,18 +120,12 @@ fn axis_kind(kind: &Kind) -> AxisKind {
     match (kind, kind.last_level()) {
         (Kind::Categorical { .. }, _) => AxisKind::OneHot,
         (_, None) => AxisKind::Real,
-        (
-            &Kind::Float {
-                low, log: true, step, ..
-            },
-            Some(last),
-        ) => AxisKind::Grid(Grid::log(last, low, step.unwrap_or(1.0))),
-        (
-            &Kind::Int {
-                low, log: true, step, ..
-            },
-            Some(last),
-        ) => AxisKind::Grid(Grid::log(last, low as f64, step.unwrap_or(1) as f64)),
+        (&Kind::Float { low, log: true, step, .. }, Some(last)) => {
+            AxisKind::Grid(Grid::log(last, low, step.unwrap_or(1.0)))
+        }
+        (&Kind::Int { low, log: true, step, .. }, Some(last)) => {
+            AxisKind::Grid(Grid::log(last, low as f64, step.unwrap_or(1) as f64))
+        }
         (_, Some(last)) => AxisKind::Grid(Grid::linear(last)),
     }
 }
@@ -170,9 +139,5 @@ fn n_columns(kind: &Kind) -> usize {
 
 /// The axis of a continuous float.
 fn continuum(low: f64, high: f64, log: bool) -> Scale {
-    if log {
-        Scale::log(low, high - low)
-    } else {
-        Scale::linear(high - low)
-    }
+    if log { Scale::log(low, high - low) } else { Scale::linear(high - low) }
 }

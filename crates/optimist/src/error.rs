@@ -143,10 +143,7 @@ pub enum SpaceError {
         name: String,
     },
     /// A value for a parameter that does not exist.
-    #[error(
-        "parameter `{name}` is not in the space{}",
-        did_you_mean(nearest, "; leave it out")
-    )]
+    #[error("parameter `{name}` is not in the space{}", did_you_mean(nearest, "; leave it out"))]
     UnknownParameter {
         /// The unknown name.
         name: String,
@@ -277,11 +274,7 @@ fn did_you_mean(nearest: &Option<String>, otherwise: &str) -> String {
 }
 
 fn listed(choices: &[Value]) -> String {
-    choices
-        .iter()
-        .map(|choice| format!("`{choice}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
+    choices.iter().map(|choice| format!("`{choice}`")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

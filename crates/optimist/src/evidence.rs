@@ -41,10 +41,7 @@ impl Evidence {
         let mut m = self.factor.inverse();
         for i in 0..m.rows() {
             let alpha_i = self.alpha[i];
-            m.row_mut(i)
-                .iter_mut()
-                .zip(&self.alpha)
-                .for_each(|(m, a)| *m = 0.5 * (alpha_i * a - *m));
+            m.row_mut(i).iter_mut().zip(&self.alpha).for_each(|(m, a)| *m = 0.5 * (alpha_i * a - *m));
         }
         m
     }
@@ -73,10 +70,7 @@ pub struct Learnt {
 }
 
 /// Hyper-prior of log noise: s around 0.15 of the spread of y, within a factor of e.
-const NOISE: Scale = Scale {
-    mean: -1.897,
-    std: 1.0,
-};
+const NOISE: Scale = Scale { mean: -1.897, std: 1.0 };
 
 /// Which of the things besides the family's scales are learnt, and how long.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,12 +106,7 @@ pub fn learn(
         Some(learnt) => pack(learnt),
         None => scales.iter().map(|scale| scale.mean).collect(),
     };
-    let reach = |sign: f64| {
-        scales
-            .iter()
-            .map(|s| s.mean + sign * 4.0 * s.std)
-            .collect::<Vec<f64>>()
-    };
+    let reach = |sign: f64| scales.iter().map(|s| s.mean + sign * 4.0 * s.std).collect::<Vec<f64>>();
     let maximum = maximize_in_box(
         |theta, gradient| log_posterior(family, data, at, &scales, theta, gradient).unwrap_or(f64::NAN),
         &start,
@@ -128,9 +117,7 @@ pub fn learn(
     let learnt = Learnt {
         log_scales: maximum.x[..n_family].to_vec(),
         noise_std: maximum.x[n_family].exp(),
-        warp: Warp {
-            power: maximum.x[n_family + 1],
-        },
+        warp: Warp { power: maximum.x[n_family + 1] },
     };
     family.set_scales(&learnt.log_scales);
     maximum.value.is_finite().then_some((learnt, maximum.value))
@@ -145,19 +132,13 @@ pub fn residuals(data: &Data, at: &Linearization, warp: Warp) -> Vec<f64> {
 
 /// Noise variances: what is learnt plus what is known.
 pub fn noise_variances(data: &Data, noise_std: f64) -> Vec<f64> {
-    data.known_noise_var
-        .iter()
-        .map(|known| known + noise_std * noise_std)
-        .collect()
+    data.known_noise_var.iter().map(|known| known + noise_std * noise_std).collect()
 }
 
 fn hyper_priors(family: &dyn Family, learning: Learning) -> Vec<Scale> {
     let mut scales = family.scales();
     scales.push(NOISE);
-    scales.push(Scale {
-        mean: 1.0,
-        std: learning.warp_std.unwrap_or(0.0),
-    });
+    scales.push(Scale { mean: 1.0, std: learning.warp_std.unwrap_or(0.0) });
     scales
 }
 
@@ -177,25 +158,14 @@ fn log_posterior(
     gradient: &mut [f64],
 ) -> Option<f64> {
     let n_family = scales.len() - 2;
-    let (noise_std, warp) = (
-        theta[n_family].exp(),
-        Warp {
-            power: theta[n_family + 1],
-        },
-    );
+    let (noise_std, warp) = (theta[n_family].exp(), Warp { power: theta[n_family + 1] });
     family.set_scales(&theta[..n_family]);
     let points = Embedded::new(family, &at.w, data.x.clone());
     let gram = family.gram(&points, &points);
-    let evidence = Evidence::new(
-        &gram,
-        &noise_variances(data, noise_std),
-        &residuals(data, at, warp),
-    )?;
+    let evidence = Evidence::new(&gram, &noise_variances(data, noise_std), &residuals(data, at, warp))?;
     let m = evidence.grad_gram();
     family.gram_grad_scales(&points, &m, &mut gradient[..n_family]);
-    gradient[n_family] = (0..m.rows())
-        .map(|i| 2.0 * noise_std * noise_std * m[(i, i)])
-        .sum();
+    gradient[n_family] = (0..m.rows()).map(|i| 2.0 * noise_std * noise_std * m[(i, i)]).sum();
     gradient[n_family + 1] = 0.0;
     let mut value = evidence.value;
     for (&y, alpha) in data.y.iter().zip(&evidence.alpha) {

@@ -15,11 +15,7 @@ pub struct History {
 impl History {
     /// Nothing told, nothing pending.
     pub fn new(domain: Domain) -> History {
-        History {
-            domain,
-            observations: Vec::new(),
-            pending: Vec::new(),
-        }
+        History { domain, observations: Vec::new(), pending: Vec::new() }
     }
 
     /// The domain that all points lie in.
@@ -79,19 +75,12 @@ impl History {
 
     /// The largest value told, the first of equals, as a recommendation without a model.
     pub fn best(&self) -> Option<Recommendation> {
-        let values = self
-            .observations
-            .iter()
-            .filter_map(|Observation { x, outcome }| match *outcome {
-                Outcome::Value { y, .. } => Some((x, y)),
-                Outcome::Failed => None,
-            });
+        let values = self.observations.iter().filter_map(|Observation { x, outcome }| match *outcome {
+            Outcome::Value { y, .. } => Some((x, y)),
+            Outcome::Failed => None,
+        });
         let (x, mean) = values.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
-        Some(Recommendation {
-            x: x.clone(),
-            mean,
-            std: None,
-        })
+        Some(Recommendation { x: x.clone(), mean, std: None })
     }
 }
 
@@ -100,17 +89,11 @@ mod tests {
     use super::*;
 
     fn value(x: &[f64], y: f64, noise_std: Option<f64>) -> Observation {
-        Observation {
-            x: x.to_vec(),
-            outcome: Outcome::Value { y, noise_std },
-        }
+        Observation { x: x.to_vec(), outcome: Outcome::Value { y, noise_std } }
     }
 
     fn failed(x: &[f64]) -> Observation {
-        Observation {
-            x: x.to_vec(),
-            outcome: Outcome::Failed,
-        }
+        Observation { x: x.to_vec(), outcome: Outcome::Failed }
     }
 
     #[test]
@@ -129,9 +112,7 @@ mod tests {
             [
                 Err(TellError::NotFinite { y: f64::INFINITY }),
                 Err(TellError::BadNoise { noise_std: -1.0 }),
-                Err(TellError::BadNoise {
-                    noise_std: f64::INFINITY
-                }),
+                Err(TellError::BadNoise { noise_std: f64::INFINITY }),
                 Err(TellError::WrongDimension { expected: 1, got: 2 }),
                 Err(TellError::OutsideCube { index: 0, value: 1.5 }),
             ]
@@ -149,10 +130,7 @@ mod tests {
         }
         history.tell(failed(&[0.1])).unwrap();
         history.withdraw(&[0.2]);
-        assert_eq!(
-            [0.1, 0.2, 0.3].map(|x| history.is_taken(&[x])),
-            [true, false, true]
-        );
+        assert_eq!([0.1, 0.2, 0.3].map(|x| history.is_taken(&[x])), [true, false, true]);
         assert_eq!(history.pending(), [[0.3]]);
     }
 
@@ -173,13 +151,6 @@ mod tests {
         for (x, y) in [(0.1, -2.0), (0.2, -1.0), (0.3, -1.0), (0.4, -3.0)] {
             history.tell(value(&[x], y, None)).unwrap();
         }
-        assert_eq!(
-            history.best(),
-            Some(Recommendation {
-                x: vec![0.2],
-                mean: -1.0,
-                std: None
-            })
-        );
+        assert_eq!(history.best(), Some(Recommendation { x: vec![0.2], mean: -1.0, std: None }));
     }
 }

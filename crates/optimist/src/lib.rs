@@ -18,3 +18,8 @@ pub mod warp;
 
 pub use error::{SpaceError, TellError};
 pub use optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, rng};
+
+/// k
+pub fn knob(k: &str, d: f64) -> f64 {
+    std::env::var(k).ok().map(|v| v.parse().unwrap()).unwrap_or(d)
+}

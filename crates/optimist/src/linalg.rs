@@ -18,11 +18,7 @@ pub struct Matrix {
 impl Matrix {
     /// All zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
-        Self {
-            rows,
-            cols,
-            data: vec![0.0; rows * cols],
-        }
+        Self { rows, cols, data: vec![0.0; rows * cols] }
     }
 
     /// Entry (i, j) is `f(i, j)`.
@@ -36,11 +32,7 @@ impl Matrix {
 
     /// The given rows, all of length `cols`.
     pub fn from_rows<'a>(cols: usize, rows: impl IntoIterator<Item = &'a [f64]>) -> Self {
-        let mut matrix = Self {
-            rows: 0,
-            cols,
-            data: Vec::new(),
-        };
+        let mut matrix = Self { rows: 0, cols, data: Vec::new() };
         rows.into_iter().for_each(|row| matrix.push_row(row));
         matrix
     }
@@ -72,11 +64,7 @@ impl Matrix {
 
     /// Adds a row at the bottom.
     pub fn push_row(&mut self, row: &[f64]) {
-        assert_eq!(
-            row.len(),
-            self.cols,
-            "a row has as many entries as the matrix has columns"
-        );
+        assert_eq!(row.len(), self.cols, "a row has as many entries as the matrix has columns");
         self.data.extend_from_slice(row);
         self.rows += 1;
     }
@@ -189,10 +177,7 @@ impl Cholesky {
         for i in 0..size {
             packed.extend((0..=i).map(|j| l[(i, j)]));
         }
-        packed
-            .iter()
-            .all(|entry| entry.is_finite())
-            .then_some(Self { packed, size })
+        packed.iter().all(|entry| entry.is_finite()).then_some(Self { packed, size })
     }
 
     /// The factor of `scale`² I.
@@ -314,19 +299,15 @@ mod tests {
     use proptest::prelude::*;
 
     fn positive_definite(size: usize, entries: &[f64]) -> Matrix {
-        let g = Matrix::from_fn(size, size, |i, j| {
-            entries[(i * size + j) % entries.len()] + f64::from(i == j)
-        });
+        let g =
+            Matrix::from_fn(size, size, |i, j| entries[(i * size + j) % entries.len()] + f64::from(i == j));
         let mut a = g.product_transposed(&g);
         (0..size).for_each(|i| a[(i, i)] += 0.5);
         a
     }
 
     fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
-        a.len() == b.len()
-            && a.iter()
-                .zip(b)
-                .all(|(p, q)| (p - q).abs() <= tolerance * (1.0 + p.abs()))
+        a.len() == b.len() && a.iter().zip(b).all(|(p, q)| (p - q).abs() <= tolerance * (1.0 + p.abs()))
     }
 
     proptest! {

@@ -26,27 +26,15 @@ pub fn maximize_in_box(
     upper: &[f64],
     max_steps: usize,
 ) -> Maximum {
-    let x: Vec<f64> = (0..start.len())
-        .map(|i| start[i].clamp(lower[i], upper[i]))
-        .collect();
-    let best = RefCell::new(Maximum {
-        x: x.clone(),
-        value: f64::NEG_INFINITY,
-    });
-    let problem = Negated {
-        f: RefCell::new(f),
-        best: &best,
-        lower: lower.to_vec(),
-        upper: upper.to_vec(),
-    };
+    let x: Vec<f64> = (0..start.len()).map(|i| start[i].clamp(lower[i], upper[i])).collect();
+    let best = RefCell::new(Maximum { x: x.clone(), value: f64::NEG_INFINITY });
+    let problem = Negated { f: RefCell::new(f), best: &best, lower: lower.to_vec(), upper: upper.to_vec() };
     let solver = Lbfgsb::new()
         .with_absolute_projected_gradient_tolerance(1e-5)
         .with_relative_cost_reduction_tolerance(1e-7);
     // A line search that fails next to the optimum ends the climb with an error; the best point that
     // was evaluated is kept by the problem itself, so there is nothing to do about it.
-    let _ = Executor::new(problem, solver, FirstOrderState::new(x))
-        .max_iter(max_steps as u64)
-        .run();
+    let _ = Executor::new(problem, solver, FirstOrderState::new(x)).max_iter(max_steps as u64).run();
     best.into_inner()
 }
 
@@ -114,10 +102,7 @@ mod tests {
     #[test]
     fn the_peak_is_found_inside_the_box_and_on_its_edge() {
         let inside = maximize_in_box(hill, &[-1.0, 0.0], &[-1.0, 0.0], &[1.0, 5.0], 100);
-        assert!(
-            (inside.x[0] - 0.3).abs() < 1e-3 && (inside.x[1] - 2.0).abs() < 1e-3,
-            "{inside:?}"
-        );
+        assert!((inside.x[0] - 0.3).abs() < 1e-3 && (inside.x[1] - 2.0).abs() < 1e-3, "{inside:?}");
         let edge = maximize_in_box(hill, &[0.0, 0.0], &[-1.0, 0.0], &[1.0, 1.0], 100);
         assert!((edge.x[0] - 0.3).abs() < 1e-3 && edge.x[1] == 1.0, "{edge:?}");
     }

@@ -91,10 +91,7 @@ impl Space {
         let requirements = (0..parameters.len())
             .map(|idx| all_requirements(idx, &direct, &parameters))
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(Space {
-            parameters,
-            requirements,
-        })
+        Ok(Space { parameters, requirements })
     }
 
     /// All parameters, in the order of declaration.
@@ -124,17 +121,11 @@ impl Space {
             parameter.kind.check(name, value)?;
         }
         for (Parameter { name, .. }, requirements) in self.parameters.iter().zip(&self.requirements) {
-            let unmet = requirements
-                .iter()
-                .find(|requirement| !self.is_met(requirement, assignment));
+            let unmet = requirements.iter().find(|requirement| !self.is_met(requirement, assignment));
             match (unmet, assignment.get(name)) {
                 (None, None) => return Err(SpaceError::MissingValue { name: name.clone() }),
                 (Some(unmet), Some(_)) => {
-                    let Parameter {
-                        name: parameter,
-                        kind,
-                        ..
-                    } = &self.parameters[unmet.parameter];
+                    let Parameter { name: parameter, kind, .. } = &self.parameters[unmet.parameter];
                     return Err(SpaceError::InactiveValue {
                         name: name.clone(),
                         parameter: parameter.clone(),
@@ -161,20 +152,13 @@ impl Space {
 impl Parameter {
     /// A parameter that is always active.
     pub fn new(name: impl Into<String>, kind: Kind) -> Parameter {
-        Parameter {
-            name: name.into(),
-            kind,
-            when: Vec::new(),
-        }
+        Parameter { name: name.into(), kind, when: Vec::new() }
     }
 
     /// The same, active only when `parameter` equals `value` too.
     #[must_use]
     pub fn when(mut self, parameter: impl Into<String>, value: impl Into<Value>) -> Parameter {
-        self.when.push(Condition {
-            parameter: parameter.into(),
-            value: value.into(),
-        });
+        self.when.push(Condition { parameter: parameter.into(), value: value.into() });
         self
     }
 }
@@ -188,30 +172,18 @@ fn direct_requirements(
         let (name, wanted) = (name.clone(), parameter.clone());
         let Some(idx) = parameters.iter().position(|other| other.name == *parameter) else {
             let nearest = nearest(parameter, parameters.iter().map(|other| other.name.as_str()));
-            return Err(SpaceError::ConditionUnknown {
-                name,
-                parameter: wanted,
-                nearest,
-            });
+            return Err(SpaceError::ConditionUnknown { name, parameter: wanted, nearest });
         };
         let kind = &parameters[idx].kind;
         if kind.last_level().is_none() {
-            return Err(SpaceError::ConditionOnContinuum {
-                name,
-                parameter: wanted,
-            });
+            return Err(SpaceError::ConditionOnContinuum { name, parameter: wanted });
         }
-        let level = kind
-            .level_of(value)
-            .ok_or_else(|| SpaceError::ConditionImpossible {
-                name,
-                parameter: wanted,
-                value: value.clone(),
-            })?;
-        Ok(Requirement {
-            parameter: idx,
-            level,
-        })
+        let level = kind.level_of(value).ok_or_else(|| SpaceError::ConditionImpossible {
+            name,
+            parameter: wanted,
+            value: value.clone(),
+        })?;
+        Ok(Requirement { parameter: idx, level })
     };
     when.iter().map(requirement).collect()
 }
@@ -232,11 +204,7 @@ fn all_requirements(
         match all.iter().find(|known| known.parameter == requirement.parameter) {
             Some(known) if known.level == requirement.level => {}
             Some(known) => {
-                let Parameter {
-                    name: parameter,
-                    kind,
-                    ..
-                } = &parameters[known.parameter];
+                let Parameter { name: parameter, kind, .. } = &parameters[known.parameter];
                 let values = [known.level, requirement.level].map(|level| kind.value_at(level));
                 return Err(SpaceError::ConditionContradiction {
                     name: name(),
@@ -258,27 +226,15 @@ mod tests {
     use super::*;
 
     fn float(low: f64, high: f64, log: bool) -> Kind {
-        Kind::Float {
-            low,
-            high,
-            log,
-            step: None,
-        }
+        Kind::Float { low, high, log, step: None }
     }
 
     fn int(low: i64, high: i64, log: bool) -> Kind {
-        Kind::Int {
-            low,
-            high,
-            log,
-            step: None,
-        }
+        Kind::Int { low, high, log, step: None }
     }
 
     fn choices<const N: usize>(choices: [Value; N]) -> Kind {
-        Kind::Categorical {
-            choices: choices.to_vec(),
-        }
+        Kind::Categorical { choices: choices.to_vec() }
     }
 
     /// `nesterov` waits for `warmup`, which waits for `solver`; declared in the opposite order.
@@ -302,10 +258,7 @@ mod tests {
             message(float(2.0, 1.0, false)),
             "parameter `p`: low 2.0 is above high 1.0; swap the bounds"
         );
-        assert_eq!(
-            message(int(2, 1, false)),
-            "parameter `p`: low 2 is above high 1; swap the bounds"
-        );
+        assert_eq!(message(int(2, 1, false)), "parameter `p`: low 2 is above high 1; swap the bounds");
         assert!(message(float(0.0, 1.0, true)).contains("a log scale needs low > 0, got 0.0"));
         assert!(message(int(-1, 1, true)).contains("a log scale needs low > 0, got -1"));
         assert!(message(float(f64::NAN, 1.0, false)).contains("low NaN is not finite"));
@@ -318,30 +271,17 @@ mod tests {
 
     #[test]
     fn names_must_be_there_and_differ() {
-        let space = |names: &[&str]| {
-            Space::new(
-                names
-                    .iter()
-                    .map(|&name| Parameter::new(name, Kind::Bool))
-                    .collect(),
-            )
-        };
+        let space =
+            |names: &[&str]| Space::new(names.iter().map(|&name| Parameter::new(name, Kind::Bool)).collect());
         assert_eq!(space(&[]), Err(SpaceError::NoParameters));
         assert_eq!(space(&["a", ""]), Err(SpaceError::EmptyName { position: 2 }));
-        assert_eq!(
-            space(&["a", "a"]),
-            Err(SpaceError::DuplicateName { name: "a".into() })
-        );
+        assert_eq!(space(&["a", "a"]), Err(SpaceError::DuplicateName { name: "a".into() }));
     }
 
     #[test]
     fn constants_are_allowed() {
-        let constants = [
-            float(1.5, 1.5, true),
-            float(0.0, 0.0, false),
-            int(3, 3, false),
-            choices(["a".into()]),
-        ];
+        let constants =
+            [float(1.5, 1.5, true), float(0.0, 0.0, false), int(3, 3, false), choices(["a".into()])];
         for kind in constants {
             assert!(Space::new(vec![Parameter::new("p", kind)]).is_ok());
         }
@@ -373,12 +313,7 @@ mod tests {
     #[test]
     fn cycles_of_conditions_are_refused() {
         let waits = |name: &str, other: &str| Parameter::new(name, Kind::Bool).when(other, true);
-        let cycle = Space::new(vec![
-            waits("x", "a"),
-            waits("a", "b"),
-            waits("b", "c"),
-            waits("c", "a"),
-        ]);
+        let cycle = Space::new(vec![waits("x", "a"), waits("a", "b"), waits("b", "c"), waits("c", "a")]);
         assert_eq!(cycle, Err(SpaceError::ConditionCycle { name: "a".into() }));
     }
 
@@ -401,23 +336,14 @@ mod tests {
         assert_eq!(check(&[cold.clone(), sgd.clone()]), Ok(()));
         assert_eq!(check(std::slice::from_ref(&adam)), Ok(()));
 
-        assert_eq!(
-            check(&[]),
-            Err(SpaceError::MissingValue {
-                name: "solver".into()
-            })
-        );
+        assert_eq!(check(&[]), Err(SpaceError::MissingValue { name: "solver".into() }));
         assert_eq!(
             check(std::slice::from_ref(&sgd)),
-            Err(SpaceError::MissingValue {
-                name: "warmup".into()
-            })
+            Err(SpaceError::MissingValue { name: "warmup".into() })
         );
         assert_eq!(
             check(&[warmup.clone(), sgd.clone()]),
-            Err(SpaceError::MissingValue {
-                name: "nesterov".into()
-            })
+            Err(SpaceError::MissingValue { name: "nesterov".into() })
         );
         assert_eq!(
             message_of(check(&[nesterov.clone(), cold, sgd])),
@@ -432,12 +358,7 @@ mod tests {
 
     #[test]
     fn wrong_values_are_refused_by_name() {
-        let stepped = Kind::Int {
-            low: 0,
-            high: 10,
-            log: false,
-            step: Some(5),
-        };
+        let stepped = Kind::Int { low: 0, high: 10, log: false, step: Some(5) };
         let space = Space::new(vec![
             Parameter::new("solver", choices(["sgd".into(), "adam".into()])),
             Parameter::new("rate", float(0.0, 1.0, false)),
@@ -453,10 +374,7 @@ mod tests {
         );
         assert!(message("solver", "adm".into()).contains("did you mean `adam`?"));
         assert!(message("solver", 7.into()).contains("choose from `sgd`, `adam`"));
-        assert_eq!(
-            message("rate", "fast".into()),
-            "parameter `rate` must be a number, got `fast`"
-        );
+        assert_eq!(message("rate", "fast".into()), "parameter `rate` must be a number, got `fast`");
         assert!(
             message("rate", 1.5.into()).contains("1.5 is outside its range; give a value from 0.0 to 1.0")
         );

@@ -15,8 +15,6 @@ pub struct TrustRegion {
     pub smallest: f64,
 }
 
-/// k
-pub fn knob(k: &str, d: f64) -> f64 { std::env::var(k).ok().map(|v| v.parse().unwrap()).unwrap_or(d) }
 impl Default for TrustRegion {
     fn default() -> Self {
         Self { gains: 3, failures: 8, smallest: 0.01 }
@@ -27,7 +25,8 @@ impl TrustRegion {
     /// Half-width of the box, in units of the cube's side, after these values in this order.
     /// A trial that gave no value is a failure.
     pub fn half_width(&self, explore: usize, values: impl IntoIterator<Item = Option<f64>>) -> f64 {
-        let (mut half, mut gains, mut failures, mut best) = (knob("HALF0",0.5), 0, 0, f64::NEG_INFINITY);
+        let (mut half, mut gains, mut failures, mut best) =
+            (crate::knob("HALF0", 0.5), 0, 0, f64::NEG_INFINITY);
         for (trial_idx, value) in values.into_iter().enumerate() {
             let gained = value.is_some_and(|value| value > best);
             best = value.map_or(best, |value| best.max(value));

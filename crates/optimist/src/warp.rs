@@ -26,12 +26,9 @@ impl Warp {
     /// The value that is warped to `z`; the far end of the range where no value is.
     pub fn invert(self, z: f64) -> f64 {
         let m = self.exponent(z);
-        let size = if m.abs() < 1e-9 {
-            z.abs().exp_m1()
-        } else {
-            (m * z.abs()).max(-1.0 + 1e-12).ln_1p() / m
-        }
-        .min(700.0);
+        let size =
+            if m.abs() < 1e-9 { z.abs().exp_m1() } else { (m * z.abs()).max(-1.0 + 1e-12).ln_1p() / m }
+                .min(700.0);
         z.signum() * if m.abs() < 1e-9 { size } else { size.exp_m1() }
     }
 
@@ -42,10 +39,7 @@ impl Warp {
 
     /// Derivatives in the power of `apply(y)` and of `log_slope(y)`.
     pub fn grad_power(self, y: f64) -> (f64, f64) {
-        (
-            power_integral_slope(y.abs(), self.exponent(y)),
-            y.signum() * y.abs().ln_1p(),
-        )
+        (power_integral_slope(y.abs(), self.exponent(y)), y.signum() * y.abs().ln_1p())
     }
 
     /// The exponent on the side of zero where y is.
@@ -57,22 +51,14 @@ impl Warp {
 /// ∫_0^size (1 + u)^(m-1) du = ((1 + size)^m − 1) / m.
 fn power_integral(size: f64, m: f64) -> f64 {
     let log = size.ln_1p();
-    if (m * log).abs() < 1e-6 {
-        log * (1.0 + 0.5 * m * log)
-    } else {
-        (m * log).exp_m1() / m
-    }
+    if (m * log).abs() < 1e-6 { log * (1.0 + 0.5 * m * log) } else { (m * log).exp_m1() / m }
 }
 
 /// The derivative of `power_integral` in m.
 fn power_integral_slope(size: f64, m: f64) -> f64 {
     let log = size.ln_1p();
     let p = m * log;
-    if p.abs() < 1e-4 {
-        log * log * (0.5 + p / 3.0)
-    } else {
-        (p.exp() * (p - 1.0) + 1.0) / (m * m)
-    }
+    if p.abs() < 1e-4 { log * log * (0.5 + p / 3.0) } else { (p.exp() * (p - 1.0) + 1.0) / (m * m) }
 }
 
 #[cfg(test)]

@@ -121,12 +121,9 @@ fn is_same_value(kind: &Kind, value: &Value, back: &Value) -> bool {
 /// How far rounding a value to a double can move its coordinate.
 fn rounding_of_coordinate(kind: &Kind) -> f64 {
     match *kind {
-        Kind::Float {
-            low,
-            high,
-            step: None,
-            ..
-        } if low < high => 1e-12 + 4.0 * f64::EPSILON * low.abs().max(high.abs()) / (high - low),
+        Kind::Float { low, high, step: None, .. } if low < high => {
+            1e-12 + 4.0 * f64::EPSILON * low.abs().max(high.abs()) / (high - low)
+        }
         _ if is_fine(kind) => 1e-12,
         _ => 0.0,
     }
@@ -145,47 +142,24 @@ fn is_fine(kind: &Kind) -> bool {
 fn valid_assignment(space: &Space, t: &[f64]) -> Assignment {
     fn is_active(parameter: &Parameter, space: &Space, t: &[f64]) -> bool {
         parameter.when.iter().all(|condition| {
-            let idx = space
-                .parameters()
-                .iter()
-                .position(|other| other.name == condition.parameter)
-                .unwrap();
+            let idx = space.parameters().iter().position(|other| other.name == condition.parameter).unwrap();
             let other = &space.parameters()[idx];
             value_of(&other.kind, t[idx]) == condition.value && is_active(other, space, t)
         })
     }
-    let active = space
-        .parameters()
-        .iter()
-        .zip(t)
-        .filter(|(parameter, _)| is_active(parameter, space, t));
-    active
-        .map(|(parameter, &t)| (parameter.name.as_str(), value_of(&parameter.kind, t)))
-        .collect()
+    let active = space.parameters().iter().zip(t).filter(|(parameter, _)| is_active(parameter, space, t));
+    active.map(|(parameter, &t)| (parameter.name.as_str(), value_of(&parameter.kind, t))).collect()
 }
 
 /// Any value of a parameter, for `t` in [0, 1]; both ends of its range for the ends of `t`.
 fn value_of(kind: &Kind, t: f64) -> Value {
     match *kind {
-        Kind::Float {
-            low,
-            high,
-            log,
-            step: None,
-        } => {
-            let between = if log {
-                (low.ln() + t * (high.ln() - low.ln())).exp()
-            } else {
-                low + t * (high - low)
-            };
+        Kind::Float { low, high, log, step: None } => {
+            let between =
+                if log { (low.ln() + t * (high.ln() - low.ln())).exp() } else { low + t * (high - low) };
             Value::Float(if t == 1.0 { high } else { between.clamp(low, high) })
         }
-        Kind::Float {
-            low,
-            high,
-            step: Some(step),
-            ..
-        } => {
+        Kind::Float { low, high, step: Some(step), .. } => {
             let last = ((high - low) / step + 1e-9).floor();
             Value::Float((low + (t * (last + 1.0)).floor().min(last) * step).min(high))
         }
@@ -234,10 +208,7 @@ fn space() -> impl Strategy<Value = Space> {
         loop {
             match Space::new(parameters.clone()) {
                 Err(SpaceError::ConditionContradiction { name, .. }) => {
-                    let never = parameters
-                        .iter_mut()
-                        .find(|parameter| parameter.name == name)
-                        .unwrap();
+                    let never = parameters.iter_mut().find(|parameter| parameter.name == name).unwrap();
                     never.when.pop();
                 }
                 space => break space.unwrap(),
@@ -259,30 +230,15 @@ fn kind() -> impl Strategy<Value = Kind> {
 fn continuous_float() -> impl Strategy<Value = Kind> {
     let linear = (-300..300_i32, -1.0..1.0, -1.0..1.0).prop_map(|(exponent, a, b): (_, f64, f64)| {
         let size = 10.0_f64.powi(exponent);
-        Kind::Float {
-            low: a.min(b) * size,
-            high: a.max(b) * size,
-            log: false,
-            step: None,
-        }
+        Kind::Float { low: a.min(b) * size, high: a.max(b) * size, log: false, step: None }
     });
     let narrow = (1.0..1e6, 0..10_u32, any::<bool>()).prop_map(|(low, ulps, log): (f64, _, _)| {
         let high = (0..ulps).fold(low, |high, _| high.next_up());
-        Kind::Float {
-            low,
-            high,
-            log,
-            step: None,
-        }
+        Kind::Float { low, high, log, step: None }
     });
     let log = (-307.0..308.0, -307.0..308.0).prop_map(|(a, b): (f64, f64)| {
         let [low, high] = [a.min(b), a.max(b)].map(|exponent| 10.0_f64.powf(exponent));
-        Kind::Float {
-            low,
-            high,
-            log: true,
-            step: None,
-        }
+        Kind::Float { low, high, log: true, step: None }
     });
     prop_oneof![3 => linear, 1 => narrow, 3 => log]
 }
@@ -309,12 +265,7 @@ fn int() -> impl Strategy<Value = Kind> {
         prop_oneof![2 => Just(None), 1 => (1..9_i64).prop_map(Some), 1 => (1..i64::MAX).prop_map(Some)];
     (bound(), bound(), any::<bool>(), step).prop_map(|(a, b, log, step)| {
         let (low, high) = (a.min(b), a.max(b));
-        Kind::Int {
-            low,
-            high,
-            log: log && low > 0,
-            step,
-        }
+        Kind::Int { low, high, log: log && low > 0, step }
     })
 }
 
@@ -331,7 +282,5 @@ fn categorical() -> impl Strategy<Value = Kind> {
         true.into(),
         false.into(),
     ];
-    subsequence(values, 1..=6)
-        .prop_shuffle()
-        .prop_map(|choices| Kind::Categorical { choices })
+    subsequence(values, 1..=6).prop_shuffle().prop_map(|choices| Kind::Categorical { choices })
 }

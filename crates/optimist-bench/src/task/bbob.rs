@@ -13,14 +13,7 @@ use rand_distr::StandardNormal;
 use super::{Function, RealTask, Task};
 
 pub(super) fn tasks() -> Vec<Task> {
-    vec![
-        ellipsoid(),
-        bent_cigar(),
-        sharp_ridge(),
-        step_ellipsoid(),
-        rastrigin(),
-        gallagher(),
-    ]
+    vec![ellipsoid(), bent_cigar(), sharp_ridge(), step_ellipsoid(), rastrigin(), gallagher()]
 }
 
 /// f10: a smooth quadratic bowl a thousand times longer than wide.
@@ -87,11 +80,7 @@ fn step_ellipsoid() -> Task {
         value: Box::new(move |offset| {
             let z_hat = stretched(10.0, r.times(offset));
             let step = |z: f64| {
-                if z.abs() > 0.5 {
-                    (0.5 + z).floor()
-                } else {
-                    (0.5 + 10.0 * z).floor() / 10.0
-                }
+                if z.abs() > 0.5 { (0.5 + z).floor() } else { (0.5 + 10.0 * z).floor() / 10.0 }
             };
             let z = q.times(&z_hat.iter().map(|z| step(*z)).collect::<Vec<_>>());
             let bowl: f64 = (0..d).map(|i| 100f64.powf(part(i, d)) * z[i] * z[i]).sum();
@@ -124,28 +113,16 @@ fn gallagher() -> Task {
     let d = 5;
     let Frame { x_opt, r, .. } = Frame::draw(21, d);
     let mut rng = optimist::rng(21, 1);
-    let mut conditions: Vec<f64> = (0..PEAKS - 1)
-        .map(|j| 1000f64.powf(2.0 * part(j, PEAKS - 1)))
-        .collect();
+    let mut conditions: Vec<f64> = (0..PEAKS - 1).map(|j| 1000f64.powf(2.0 * part(j, PEAKS - 1))).collect();
     conditions.shuffle(&mut rng);
     conditions.insert(0, 1000.0);
     let peaks: Vec<Peak> = (0..PEAKS)
         .map(|i| Peak {
-            height: if i == 0 {
-                10.0
-            } else {
-                1.1 + 8.0 * part(i - 1, PEAKS - 1)
-            },
+            height: if i == 0 { 10.0 } else { 1.1 + 8.0 * part(i - 1, PEAKS - 1) },
             // Relative to the highest peak, which is the optimum.
             centre: x_opt
                 .iter()
-                .map(|x| {
-                    if i == 0 {
-                        0.0
-                    } else {
-                        rng.random_range(-5.0..5.0) - x
-                    }
-                })
+                .map(|x| if i == 0 { 0.0 } else { rng.random_range(-5.0..5.0) - x })
                 .collect(),
             steepness: {
                 let mut steepness: Vec<f64> = (0..d).map(|k| conditions[i].powf(0.5 * part(k, d))).collect();
@@ -161,10 +138,7 @@ fn gallagher() -> Task {
         noise_std: 0.1,
         x_opt,
         value: Box::new(move |offset| {
-            let value = peaks
-                .iter()
-                .map(|peak| peak.value(&r, offset))
-                .fold(0.0, f64::max);
+            let value = peaks.iter().map(|peak| peak.value(&r, offset)).fold(0.0, f64::max);
             oscillated(10.0 - value).powi(2)
         }),
     })
@@ -195,16 +169,7 @@ struct Bbob {
     value: Function<[f64]>,
 }
 
-fn task(
-    Bbob {
-        name,
-        summary,
-        source,
-        noise_std,
-        x_opt,
-        value,
-    }: Bbob,
-) -> Task {
+fn task(Bbob { name, summary, source, noise_std, x_opt, value }: Bbob) -> Task {
     Task::from(RealTask {
         name,
         summary,
@@ -277,10 +242,7 @@ fn part(i: usize, d: usize) -> f64 {
 /// Λ^α: coordinates stretched from 1 for the first to √α for the last.
 fn stretched(alpha: f64, x: Vec<f64>) -> Vec<f64> {
     let d = x.len();
-    x.iter()
-        .enumerate()
-        .map(|(i, x)| alpha.powf(0.5 * part(i, d)) * x)
-        .collect()
+    x.iter().enumerate().map(|(i, x)| alpha.powf(0.5 * part(i, d)) * x).collect()
 }
 
 /// T_osz: small, smooth irregularities.
@@ -297,11 +259,7 @@ fn oscillated(x: f64) -> f64 {
 fn asymmetric(beta: f64, x: Vec<f64>) -> Vec<f64> {
     let d = x.len();
     let bend = |(i, &x): (usize, &f64)| {
-        if x > 0.0 {
-            x.powf(1.0 + beta * part(i, d) * x.sqrt())
-        } else {
-            x
-        }
+        if x > 0.0 { x.powf(1.0 + beta * part(i, d) * x.sqrt()) } else { x }
     };
     x.iter().enumerate().map(bend).collect()
 }
@@ -325,16 +283,8 @@ mod tests {
     fn optima_are_neither_at_the_centre_nor_in_a_corner() {
         for task in tasks() {
             let from_centre = task.maximiser.iter().map(|x| (x - 0.5).abs());
-            assert!(
-                from_centre.clone().fold(0.0, f64::max) > 0.2,
-                "{} is centred",
-                task.name
-            );
-            assert!(
-                from_centre.fold(0.0, f64::max) <= 0.4,
-                "{} is at the border",
-                task.name
-            );
+            assert!(from_centre.clone().fold(0.0, f64::max) > 0.2, "{} is centred", task.name);
+            assert!(from_centre.fold(0.0, f64::max) <= 0.4, "{} is at the border", task.name);
         }
     }
 }

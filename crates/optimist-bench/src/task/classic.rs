@@ -9,17 +9,7 @@ use super::bbob::Rotation;
 use super::{RealTask, Task};
 
 pub(super) fn tasks() -> Vec<Task> {
-    vec![
-        ackley(),
-        griewank(),
-        levy(),
-        schwefel(),
-        michalewicz(),
-        rosenbrock(),
-        powell(),
-        trid(),
-        shekel(),
-    ]
+    vec![ackley(), griewank(), levy(), schwefel(), michalewicz(), rosenbrock(), powell(), trid(), shekel()]
 }
 
 /// A needle in a plain that slopes the less the farther away it is.
@@ -52,11 +42,8 @@ fn griewank() -> Task {
         value: Box::new(move |x| {
             let z = rotation.times(&offset(x, &x_opt));
             let bowl: f64 = z.iter().map(|z| z * z / 4000.0).sum();
-            let ripples: f64 = z
-                .iter()
-                .enumerate()
-                .map(|(i, z)| (z / ((i + 1) as f64).sqrt()).cos())
-                .product();
+            let ripples: f64 =
+                z.iter().enumerate().map(|(i, z)| (z / ((i + 1) as f64).sqrt()).cos()).product();
             -(bowl - ripples + 1.0)
         }),
     })
@@ -95,11 +82,7 @@ fn schwefel() -> Task {
         noise_std: 5.0,
         optimum: 0.0,
         maximiser: vec![420.9687464057923; 10],
-        value: Box::new(|x| {
-            x.iter()
-                .map(|x| x * x.abs().sqrt().sin() - 418.9828872724338)
-                .sum()
-        }),
+        value: Box::new(|x| x.iter().map(|x| x * x.abs().sqrt().sin() - 418.9828872724338).sum()),
     })
 }
 
@@ -142,9 +125,7 @@ fn rosenbrock() -> Task {
         optimum: 0.0,
         maximiser: vec![1.0; 10],
         value: Box::new(|x| {
-            -x.windows(2)
-                .map(|x| 100.0 * (x[1] - x[0] * x[0]).powi(2) + (1.0 - x[0]).powi(2))
-                .sum::<f64>()
+            -x.windows(2).map(|x| 100.0 * (x[1] - x[0] * x[0]).powi(2) + (1.0 - x[0]).powi(2)).sum::<f64>()
         }),
     })
 }
@@ -212,12 +193,7 @@ fn shekel() -> Task {
         bounds: vec![(0.0, 10.0); 4],
         noise_std: 0.01,
         optimum: 10.53644315348353,
-        maximiser: vec![
-            4.000746867060662,
-            3.999509480595589,
-            4.000746870040894,
-            3.999509477615357,
-        ],
+        maximiser: vec![4.000746867060662, 3.999509480595589, 4.000746870040894, 3.999509477615357],
         value: Box::new(|x| {
             let peak = |(centre, width): (&[f64; 4], &f64)| {
                 1.0 / (x.iter().zip(centre).map(|(x, c)| (x - c).powi(2)).sum::<f64>() + width)

@@ -12,17 +12,7 @@ pub(super) fn tasks() -> Vec<Task> {
 /// hardly at all; the best is a corner.
 fn borehole() -> Task {
     let value = |x: &[f64]| {
-        let [
-            radius,
-            influence,
-            t_upper,
-            h_upper,
-            t_lower,
-            h_lower,
-            length,
-            conductivity,
-        ] = *x
-        else {
+        let [radius, influence, t_upper, h_upper, t_lower, h_lower, length, conductivity] = *x else {
             unreachable!("the borehole has eight inputs");
         };
         let log = (influence / radius).ln();
@@ -56,12 +46,8 @@ fn borehole() -> Task {
 fn chemical_spill() -> Task {
     const TRUTH: [f64; 4] = [10.0, 0.07, 1.505, 30.1525];
     let misfit = |x: &[f64]| -> f64 {
-        let sites = [0.0, 1.0, 2.5]
-            .into_iter()
-            .flat_map(|s| [15.0, 30.0, 45.0, 60.0].map(|t| (s, t)));
-        sites
-            .map(|(s, t)| (concentration(x, s, t) - concentration(&TRUTH, s, t)).powi(2))
-            .sum()
+        let sites = [0.0, 1.0, 2.5].into_iter().flat_map(|s| [15.0, 30.0, 45.0, 60.0].map(|t| (s, t)));
+        sites.map(|(s, t)| (concentration(x, s, t) - concentration(&TRUTH, s, t)).powi(2)).sum()
     };
     Task::from(RealTask {
         name: "chemical-spill",
@@ -80,13 +66,7 @@ fn concentration(x: &[f64], s: f64, t: f64) -> f64 {
     let (mass, diffusion, place, delay) = (x[0], x[1], x[2], x[3]);
     let spread =
         |s: f64, t: f64| mass / (4.0 * PI * diffusion * t).sqrt() * (-s * s / (4.0 * diffusion * t)).exp();
-    (4.0 * PI).sqrt()
-        * (spread(s, t)
-            + if t > delay {
-                spread(s - place, t - delay)
-            } else {
-                0.0
-            })
+    (4.0 * PI).sqrt() * (spread(s, t) + if t > delay { spread(s - place, t - delay) } else { 0.0 })
 }
 
 #[cfg(test)]

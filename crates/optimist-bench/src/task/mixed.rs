@@ -24,19 +24,10 @@ fn pressure_vessel() -> Task {
             + 3.1661 * shell * shell * length
             + 19.84 * shell * shell * radius;
         let volume = PI * radius * radius * length + 4.0 / 3.0 * PI * radius.powi(3);
-        let excess = [
-            0.0193 * radius - shell,
-            0.00954 * radius - head,
-            1.0 - volume / VOLUME,
-        ];
+        let excess = [0.0193 * radius - shell, 0.00954 * radius - head, 1.0 - volume / VOLUME];
         -cost - FINE * excess.iter().map(|excess| excess.max(0.0)).sum::<f64>()
     };
-    let thickness = Kind::Float {
-        low: 0.0625,
-        high: 6.1875,
-        log: false,
-        step: Some(0.0625),
-    };
+    let thickness = Kind::Float { low: 0.0625, high: 6.1875, log: false, step: Some(0.0625) };
     let radius = 0.8125 / 0.0193;
     let length = (VOLUME - 4.0 / 3.0 * PI * f64::powi(radius, 3)) / (PI * radius * radius);
     Task::from(MixedTask {
@@ -115,20 +106,10 @@ fn ackley_binary() -> Task {
     const ON: u32 = 0b1011_0001_1101_0010_0110;
     const SHIFT: [f64; 3] = [0.35, -0.62, 0.18];
     let switches: Vec<(String, bool)> = (0..20).map(|i| (format!("s{i}"), ON >> i & 1 == 1)).collect();
-    let reals: Vec<(String, f64)> = SHIFT
-        .iter()
-        .enumerate()
-        .map(|(i, x)| (format!("x{i}"), *x))
-        .collect();
-    let mut parameters: Vec<Parameter> = switches
-        .iter()
-        .map(|(name, _)| Parameter::new(name, Kind::Bool))
-        .collect();
-    parameters.extend(
-        reals
-            .iter()
-            .map(|(name, _)| Parameter::new(name, float(-1.0, 1.0))),
-    );
+    let reals: Vec<(String, f64)> = SHIFT.iter().enumerate().map(|(i, x)| (format!("x{i}"), *x)).collect();
+    let mut parameters: Vec<Parameter> =
+        switches.iter().map(|(name, _)| Parameter::new(name, Kind::Bool)).collect();
+    parameters.extend(reals.iter().map(|(name, _)| Parameter::new(name, float(-1.0, 1.0))));
     let maximiser = switches
         .iter()
         .map(|(name, on)| (name.clone(), Value::from(*on)))
@@ -143,9 +124,8 @@ fn ackley_binary() -> Task {
         optimum: 0.0,
         maximiser,
         value: Box::new(move |a| {
-            let wrong = switches
-                .iter()
-                .map(|(name, on)| f64::from(u8::from(a.get(name) != Some(&Value::Bool(*on)))));
+            let wrong =
+                switches.iter().map(|(name, on)| f64::from(u8::from(a.get(name) != Some(&Value::Bool(*on)))));
             let off = reals.iter().map(|(name, best)| number(a, name) - best);
             -ackley_value(&wrong.chain(off).collect::<Vec<_>>())
         }),
@@ -209,25 +189,15 @@ fn space(parameters: Vec<Parameter>) -> Space {
 }
 
 fn float(low: f64, high: f64) -> Kind {
-    Kind::Float {
-        low,
-        high,
-        log: false,
-        step: None,
-    }
+    Kind::Float { low, high, log: false, step: None }
 }
 
 fn categorical(choices: &[&str]) -> Kind {
-    Kind::Categorical {
-        choices: choices.iter().map(|choice| Value::from(*choice)).collect(),
-    }
+    Kind::Categorical { choices: choices.iter().map(|choice| Value::from(*choice)).collect() }
 }
 
 fn number(assignment: &Assignment, name: &str) -> f64 {
-    assignment
-        .get(name)
-        .and_then(Value::as_f64)
-        .expect("the space has this number")
+    assignment.get(name).and_then(Value::as_f64).expect("the space has this number")
 }
 
 fn choice<'a>(assignment: &'a Assignment, name: &str) -> &'a str {

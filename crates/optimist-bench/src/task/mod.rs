@@ -63,18 +63,9 @@ impl Task {
     /// What is varied, counted by kind: `4 real, 2 grid, 1 category`.
     pub fn kinds(&self) -> String {
         let count = |is_kind: fn(&AxisKind) -> bool| {
-            self.domain
-                .axes()
-                .iter()
-                .filter(|axis| is_kind(&axis.kind))
-                .count()
+            self.domain.axes().iter().filter(|axis| is_kind(&axis.kind)).count()
         };
-        let conditional = self
-            .domain
-            .axes()
-            .iter()
-            .filter(|axis| !axis.when.is_empty())
-            .count();
+        let conditional = self.domain.axes().iter().filter(|axis| !axis.when.is_empty()).count();
         [
             (count(|kind| matches!(kind, AxisKind::Real)), "real"),
             (count(|kind| matches!(kind, AxisKind::Grid(_))), "grid"),
@@ -120,10 +111,7 @@ pub fn select<S: AsRef<str>>(names: &[S]) -> Result<Vec<&'static Task>, UnknownT
 /// # Errors
 /// If there is none.
 pub fn find(name: &str) -> Result<&'static Task, UnknownTask> {
-    all()
-        .iter()
-        .find(|task| task.name == name)
-        .ok_or_else(|| UnknownTask::new(name))
+    all().iter().find(|task| task.name == name).ok_or_else(|| UnknownTask::new(name))
 }
 
 /// Names that stand for several tasks: all of them, the paper's three, the others.
@@ -145,10 +133,7 @@ impl UnknownTask {
         let nearest = known
             .min_by_key(|known| strsim::damerau_levenshtein(&name.to_lowercase(), known))
             .expect("the groups are never empty");
-        UnknownTask {
-            name: name.to_owned(),
-            nearest,
-        }
+        UnknownTask { name: name.to_owned(), nearest }
     }
 }
 
@@ -165,16 +150,10 @@ fn members(name: &str) -> Result<Vec<&'static str>, UnknownTask> {
 
 /// The tasks that are not the paper's, grouped by where they come from.
 fn suite() -> Vec<Task> {
-    [
-        structure::tasks(),
-        bbob::tasks(),
-        classic::tasks(),
-        engineering::tasks(),
-        mixed::tasks(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    [structure::tasks(), bbob::tasks(), classic::tasks(), engineering::tasks(), mixed::tasks()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Most tasks' Phase I and horizon: the paper's for f2 and f3.
@@ -195,16 +174,7 @@ struct RealTask {
 
 impl From<RealTask> for Task {
     fn from(real: RealTask) -> Task {
-        let RealTask {
-            name,
-            summary,
-            source,
-            bounds,
-            noise_std,
-            optimum,
-            maximiser,
-            value,
-        } = real;
+        let RealTask { name, summary, source, bounds, noise_std, optimum, maximiser, value } = real;
         let to_unit = |(&x, &(low, high)): (&f64, &(f64, f64))| (x - low) / (high - low);
         Task {
             name,
@@ -217,11 +187,8 @@ impl From<RealTask> for Task {
             optimum,
             maximiser: maximiser.iter().zip(&bounds).map(to_unit).collect(),
             function: Box::new(move |u| {
-                let x: Vec<f64> = u
-                    .iter()
-                    .zip(&bounds)
-                    .map(|(&u, &(low, high))| low + (high - low) * u)
-                    .collect();
+                let x: Vec<f64> =
+                    u.iter().zip(&bounds).map(|(&u, &(low, high))| low + (high - low) * u).collect();
                 value(&x)
             }),
         }
@@ -242,16 +209,7 @@ struct MixedTask {
 
 impl From<MixedTask> for Task {
     fn from(mixed: MixedTask) -> Task {
-        let MixedTask {
-            name,
-            summary,
-            source,
-            space,
-            noise_std,
-            optimum,
-            maximiser,
-            value,
-        } = mixed;
+        let MixedTask { name, summary, source, space, noise_std, optimum, maximiser, value } = mixed;
         let encoding = Encoding::new(space);
         Task {
             name,
@@ -262,9 +220,7 @@ impl From<MixedTask> for Task {
             horizon: BUDGET.1,
             noise_std,
             optimum,
-            maximiser: encoding
-                .encode(&maximiser)
-                .expect("a task's maximiser lies in its space"),
+            maximiser: encoding.encode(&maximiser).expect("a task's maximiser lies in its space"),
             function: Box::new(move |x| value(&encoding.decode(x))),
         }
     }
@@ -277,18 +233,10 @@ mod tests {
     #[test]
     fn every_maximiser_is_feasible_and_reaches_the_optimum() {
         for task in all() {
-            assert!(
-                task.domain.contains(&task.maximiser),
-                "{}: maximiser is not feasible",
-                task.name
-            );
+            assert!(task.domain.contains(&task.maximiser), "{}: maximiser is not feasible", task.name);
             let value = task.value(&task.maximiser);
             let tolerance = 1e-6 * (1.0 + task.optimum.abs());
-            assert!(
-                (value - task.optimum).abs() <= tolerance,
-                "{}: {value} at the maximiser",
-                task.name
-            );
+            assert!((value - task.optimum).abs() <= tolerance, "{}: {value} at the maximiser", task.name);
         }
     }
 
@@ -320,11 +268,7 @@ mod tests {
                     .collect();
                 task.domain.snap(&mut x);
                 let value = task.value(&x);
-                assert!(
-                    value <= task.optimum + 1e-8 * (1.0 + task.optimum.abs()),
-                    "{}: {value}",
-                    task.name
-                );
+                assert!(value <= task.optimum + 1e-8 * (1.0 + task.optimum.abs()), "{}: {value}", task.name);
             }
         }
     }
@@ -334,11 +278,7 @@ mod tests {
         let names: BTreeSet<_> = all().iter().map(|task| task.name).collect();
         assert_eq!(names.len(), all().len());
         for task in all() {
-            assert!(
-                !task.summary.is_empty() && !task.source.is_empty(),
-                "{}",
-                task.name
-            );
+            assert!(!task.summary.is_empty() && !task.source.is_empty(), "{}", task.name);
             assert_eq!(task.maximiser.len(), task.domain.dimension(), "{}", task.name);
         }
     }
@@ -347,10 +287,7 @@ mod tests {
     fn groups_and_names_select_each_task_once_in_order() {
         let names = |selected: Vec<&Task>| selected.iter().map(|task| task.name).collect::<Vec<_>>();
         assert_eq!(names(select(&["f2", "paper", "f1"]).unwrap()), ["f1", "f2", "f3"]);
-        assert_eq!(
-            select(&["paper", "suite"]).unwrap().len(),
-            select(&["all"]).unwrap().len()
-        );
+        assert_eq!(select(&["paper", "suite"]).unwrap().len(), select(&["all"]).unwrap().len());
     }
 
     #[test]

@@ -77,9 +77,6 @@ mod tests {
         // x_i = 1: 10 cos 2π - 1 = 9 each, less 200.
         assert!((at("f3", 0.6) + 20.0).abs() < 1e-9);
         let budget = |name| find(name).map(|task| (task.n, task.horizon)).unwrap();
-        assert_eq!(
-            [budget("f1"), budget("f2"), budget("f3")],
-            [(5, 25), (8, 64), (8, 64)]
-        );
+        assert_eq!([budget("f1"), budget("f2"), budget("f3")], [(5, 25), (8, 64), (8, 64)]);
     }
 }

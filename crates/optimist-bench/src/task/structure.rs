@@ -87,9 +87,7 @@ fn hartmann6(x: &[f64]) -> f64 {
         [0.4047, 0.8828, 0.8732, 0.5743, 0.1091, 0.0381],
     ];
     let hill = |i: usize| {
-        let distance: f64 = (0..6)
-            .map(|j| STEEPNESS[i][j] * (x[j] - CENTRES[i][j]).powi(2))
-            .sum();
+        let distance: f64 = (0..6).map(|j| STEEPNESS[i][j] * (x[j] - CENTRES[i][j]).powi(2)).sum();
         WEIGHTS[i] * (-distance).exp()
     };
     (0..4).map(hill).sum()

@@ -85,10 +85,7 @@ fn play(args: RunArgs) -> anyhow::Result<ExitCode> {
     };
     let bar = progress_bar();
     let failures = run(&plan, &args.out, &optimizers::build, &|event| match event {
-        Event::Started {
-            cells,
-            finished_before,
-        } => {
+        Event::Started { cells, finished_before } => {
             bar.set_length(cells as u64);
             bar.set_position(finished_before as u64);
             bar.reset_eta();
@@ -104,19 +101,12 @@ fn play(args: RunArgs) -> anyhow::Result<ExitCode> {
     })?;
     let cells = bar.length().unwrap_or(0);
     bar.finish_and_clear();
-    println!(
-        "{} of {cells} runs are in {}",
-        cells - failures.len() as u64,
-        args.out.display()
-    );
+    println!("{} of {cells} runs are in {}", cells - failures.len() as u64, args.out.display());
     if failures.is_empty() {
         println!("`optimist bench report {}` sums them up", args.out.display());
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!(
-        "{} runs failed; start again to try them once more",
-        failures.len()
-    );
+    eprintln!("{} runs failed; start again to try them once more", failures.len());
     Ok(ExitCode::FAILURE)
 }
 

@@ -18,9 +18,7 @@ const MAX_DRAWS: usize = 1000;
 impl Random {
     /// A search of `domain`.
     pub fn new(domain: Domain) -> Random {
-        Random {
-            history: History::new(domain),
-        }
+        Random { history: History::new(domain) }
     }
 }
 
@@ -59,10 +57,7 @@ mod tests {
 
     /// Two flags of which the second waits for the first: three points in all.
     fn three_points() -> Domain {
-        let flags = vec![
-            Parameter::new("a", Kind::Bool),
-            Parameter::new("b", Kind::Bool).when("a", true),
-        ];
+        let flags = vec![Parameter::new("a", Kind::Bool), Parameter::new("b", Kind::Bool).when("a", true)];
         Encoding::new(Space::new(flags).unwrap()).domain().clone()
     }
 
@@ -72,12 +67,7 @@ mod tests {
             let mut random = Random::new(three_points());
             let mut rng = rng(seed, 0);
             let first = random.ask(&mut rng);
-            random
-                .tell(Observation {
-                    x: first.clone(),
-                    outcome: Outcome::Failed,
-                })
-                .unwrap();
+            random.tell(Observation { x: first.clone(), outcome: Outcome::Failed }).unwrap();
             let [second, third] = [random.ask(&mut rng), random.ask(&mut rng)];
             assert!(first != second && second != third && third != first);
 
@@ -101,21 +91,9 @@ mod tests {
         assert_eq!(random.recommend(), None);
         for (x, y) in [(0.1, 1.0), (0.2, 3.0), (0.3, 2.0)] {
             let outcome = Outcome::Value { y, noise_std: None };
-            random
-                .tell(Observation {
-                    x: vec![x, x],
-                    outcome,
-                })
-                .unwrap();
+            random.tell(Observation { x: vec![x, x], outcome }).unwrap();
         }
-        assert_eq!(
-            random.recommend(),
-            Some(Recommendation {
-                x: vec![0.2, 0.2],
-                mean: 3.0,
-                std: None
-            })
-        );
+        assert_eq!(random.recommend(), Some(Recommendation { x: vec![0.2, 0.2], mean: 3.0, std: None }));
     }
 
     #[test]

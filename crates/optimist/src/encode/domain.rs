@@ -61,14 +61,8 @@ pub struct Grid {
 impl Domain {
     /// All of the `d`-dimensional cube.
     pub fn cube(d: usize) -> Domain {
-        let axis = |column| Axis {
-            kind: AxisKind::Real,
-            columns: column..column + 1,
-            when: Vec::new(),
-        };
-        Domain {
-            axes: (0..d).map(axis).collect(),
-        }
+        let axis = |column| Axis { kind: AxisKind::Real, columns: column..column + 1, when: Vec::new() };
+        Domain { axes: (0..d).map(axis).collect() }
     }
 
     /// Axes whose columns follow each other without gaps.
@@ -143,10 +137,7 @@ impl Domain {
 
     /// Whether the parameter behind an axis matters at `x`.
     pub fn is_active(&self, axis: usize, x: &[f64]) -> bool {
-        self.axes[axis]
-            .when
-            .iter()
-            .all(|&(other, level)| self.level(other, x) == Some(level))
+        self.axes[axis].when.iter().all(|&(other, level)| self.level(other, x) == Some(level))
     }
 
     /// The level nearest to `x` on a grid, the choice that is largest on a one-hot axis, `None` on a
@@ -171,11 +162,7 @@ impl Domain {
             AxisKind::Real => panic!("a real axis has no levels"),
             AxisKind::Grid(grid) => x[axis.columns.start] = grid.level(level),
             AxisKind::OneHot => {
-                assert!(
-                    level < axis.columns.len(),
-                    "choice {level} of {}",
-                    axis.columns.len()
-                );
+                assert!(level < axis.columns.len(), "choice {level} of {}", axis.columns.len());
                 axis.set_choice(level, x);
             }
         }
@@ -187,16 +174,10 @@ impl Domain {
     /// If it has the wrong number of coordinates, or one that is not in [0, 1].
     pub fn check(&self, x: &[f64]) -> Result<(), TellError> {
         if x.len() != self.dimension() {
-            return Err(TellError::WrongDimension {
-                expected: self.dimension(),
-                got: x.len(),
-            });
+            return Err(TellError::WrongDimension { expected: self.dimension(), got: x.len() });
         }
         match x.iter().position(|value| !(0.0..=1.0).contains(value)) {
-            Some(index) => Err(TellError::OutsideCube {
-                index,
-                value: x[index],
-            }),
+            Some(index) => Err(TellError::OutsideCube { index, value: x[index] }),
             None => Ok(()),
         }
     }
@@ -236,20 +217,12 @@ impl Axis {
 impl Grid {
     /// Levels 0 to `last`, evenly spaced.
     pub(crate) fn linear(last: usize) -> Grid {
-        Grid {
-            last,
-            step: 1.0,
-            scale: Scale::linear(last as f64),
-        }
+        Grid { last, step: 1.0, scale: Scale::linear(last as f64) }
     }
 
     /// Levels 0 to `last` for the values `low + level * step` on a log scale.
     pub(crate) fn log(last: usize, low: f64, step: f64) -> Grid {
-        Grid {
-            last,
-            step,
-            scale: Scale::log(low, last as f64 * step),
-        }
+        Grid { last, step, scale: Scale::log(low, last as f64 * step) }
     }
 
     /// How many levels there are, at least 1.
@@ -273,11 +246,7 @@ impl Grid {
         }
         let u = unit(u);
         let below = ((self.scale.offset(u) / self.step) as usize).min(self.last - 1);
-        if u - self.level(below) <= self.level(below + 1) - u {
-            below
-        } else {
-            below + 1
-        }
+        if u - self.level(below) <= self.level(below + 1) - u { below } else { below + 1 }
     }
 
     /// The level for a uniform `u`: each is as likely as it is wide, that is, from halfway to the
@@ -308,21 +277,9 @@ mod tests {
     fn conditional() -> Domain {
         let grid = AxisKind::Grid(Grid::linear(4));
         Domain::new(vec![
-            Axis {
-                kind: AxisKind::OneHot,
-                columns: 0..3,
-                when: Vec::new(),
-            },
-            Axis {
-                kind: grid,
-                columns: 3..4,
-                when: vec![(0, 2)],
-            },
-            Axis {
-                kind: AxisKind::Real,
-                columns: 4..5,
-                when: vec![(0, 2)],
-            },
+            Axis { kind: AxisKind::OneHot, columns: 0..3, when: Vec::new() },
+            Axis { kind: grid, columns: 3..4, when: vec![(0, 2)] },
+            Axis { kind: AxisKind::Real, columns: 4..5, when: vec![(0, 2)] },
         ])
     }
 
@@ -373,11 +330,7 @@ mod tests {
 
     #[test]
     fn levels_run_from_one_end_to_the_other() {
-        for grid in [
-            Grid::linear(6),
-            Grid::log(6, 2.0, 3.0),
-            Grid::log(1, 1e-300, 1e10),
-        ] {
+        for grid in [Grid::linear(6), Grid::log(6, 2.0, 3.0), Grid::log(1, 1e-300, 1e10)] {
             assert_eq!((grid.level(0), grid.level(grid.count() - 1)), (0.0, 1.0));
         }
         assert_eq!(Grid::linear(0).level(0), 0.5);
@@ -403,16 +356,8 @@ mod tests {
 
     #[test]
     fn an_inactive_category_is_pinned_to_equal_shares() {
-        let flag = Axis {
-            kind: AxisKind::Grid(Grid::linear(1)),
-            columns: 0..1,
-            when: Vec::new(),
-        };
-        let category = Axis {
-            kind: AxisKind::OneHot,
-            columns: 1..5,
-            when: vec![(0, 1)],
-        };
+        let flag = Axis { kind: AxisKind::Grid(Grid::linear(1)), columns: 0..1, when: Vec::new() };
+        let category = Axis { kind: AxisKind::OneHot, columns: 1..5, when: vec![(0, 1)] };
         let domain = Domain::new(vec![flag, category]);
         assert_eq!(domain.place(&[0.1, 0.9]), [0.0, 0.25, 0.25, 0.25, 0.25]);
         assert_eq!(domain.place(&[0.9, 0.9]), [1.0, 0.0, 0.0, 0.0, 1.0]);
@@ -422,18 +367,9 @@ mod tests {
     fn only_points_of_the_cube_can_be_told() {
         let domain = Domain::cube(2);
         assert_eq!(domain.check(&[0.0, 1.0]), Ok(()));
-        assert_eq!(
-            domain.check(&[0.0]),
-            Err(TellError::WrongDimension { expected: 2, got: 1 })
-        );
-        assert_eq!(
-            domain.check(&[0.0, 1.5]),
-            Err(TellError::OutsideCube { index: 1, value: 1.5 })
-        );
-        assert!(matches!(
-            domain.check(&[f64::NAN, 0.0]),
-            Err(TellError::OutsideCube { index: 0, .. })
-        ));
+        assert_eq!(domain.check(&[0.0]), Err(TellError::WrongDimension { expected: 2, got: 1 }));
+        assert_eq!(domain.check(&[0.0, 1.5]), Err(TellError::OutsideCube { index: 1, value: 1.5 }));
+        assert!(matches!(domain.check(&[f64::NAN, 0.0]), Err(TellError::OutsideCube { index: 0, .. })));
         assert!(!domain.contains(&[f64::NAN, 0.0]) && !domain.contains(&[0.5]));
     }
 
@@ -441,9 +377,6 @@ mod tests {
     fn the_same_seed_samples_the_same_point() {
         let domain = conditional();
         assert_eq!(domain.sample(&mut rng(7, 0)), domain.sample(&mut rng(7, 0)));
-        assert_ne!(
-            Domain::cube(2).sample(&mut rng(7, 0)),
-            Domain::cube(2).sample(&mut rng(7, 1))
-        );
+        assert_ne!(Domain::cube(2).sample(&mut rng(7, 0)), Domain::cube(2).sample(&mut rng(7, 1)));
     }
 }

@@ -20,10 +20,7 @@ impl Scale {
 
     /// Equal ratios are equally far apart; `low` is positive.
     pub(crate) fn log(low: f64, width: f64) -> Scale {
-        Scale {
-            width,
-            log_low: Some(low),
-        }
+        Scale { width, log_low: Some(low) }
     }
 
     /// From 0 for the lower bound to 1 for the upper; the middle if they are the same.
@@ -59,20 +56,12 @@ pub(crate) fn unit(u: f64) -> f64 {
 
 /// ln((low + offset) / low), exact to rounding for small offsets and without overflow for large.
 fn log_ratio(offset: f64, low: f64) -> f64 {
-    if offset < low {
-        (offset / low).ln_1p()
-    } else {
-        (low + offset).ln() - low.ln()
-    }
+    if offset < low { (offset / low).ln_1p() } else { (low + offset).ln() - low.ln() }
 }
 
 /// Inverse of `log_ratio`.
 fn offset_at(log_ratio: f64, low: f64) -> f64 {
-    if log_ratio < LN_2 {
-        low * log_ratio.exp_m1()
-    } else {
-        (low.ln() + log_ratio).exp() - low
-    }
+    if log_ratio < LN_2 { low * log_ratio.exp_m1() } else { (low.ln() + log_ratio).exp() - low }
 }
 
 #[cfg(test)]

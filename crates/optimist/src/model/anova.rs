@@ -106,12 +106,7 @@ impl Family for Anova {
 
     fn n_weights(&self) -> usize {
         let d = self.degrees.len();
-        1 + self.n_main()
-            + if self.interactions {
-                d * d.saturating_sub(1) / 2
-            } else {
-                0
-            }
+        1 + self.n_main() + if self.interactions { d * d.saturating_sub(1) / 2 } else { 0 }
     }
 
     fn is_linear(&self) -> bool {
@@ -164,19 +159,11 @@ impl Family for Anova {
 
     fn scales(&self) -> Vec<Scale> {
         let d = self.degrees.len();
-        let mut scales = vec![
-            Scale {
-                mean: -0.5 * (d as f64).ln(),
-                std: 0.4
-            };
-            d
-        ];
-        scales.extend((1..=self.max_degree).map(|k| Scale {
-            mean: -(k as f64).ln(),
-            std: 0.7,
-        }));
+        let k_ = crate::knob;
+        let mut scales = vec![Scale { mean: -0.5 * (d as f64).ln(), std: k_("SDA", 0.4) }; d];
+        scales.extend((1..=self.max_degree).map(|k| Scale { mean: -k_("DEC", 1.0) * (k as f64).ln(), std: k_("SDB", 0.7) }));
         if self.interactions {
-            scales.push(Scale { mean: crate::trust_region::knob("MC",-0.7), std: 1.0 });
+            scales.push(Scale { mean: k_("MC", -0.7), std: k_("SDC", 1.0) });
         }
         scales.push(Scale { mean: 0.0, std: 0.5 });
         scales
@@ -241,12 +228,7 @@ impl Family for Anova {
     }
 
     fn gram_row(&self, x: Point<'_>, points: &Embedded, out: &mut [f64]) {
-        let weighted: Vec<f64> = self
-            .main_variances()
-            .iter()
-            .zip(x.e)
-            .map(|(v, e)| v * e)
-            .collect();
+        let weighted: Vec<f64> = self.main_variances().iter().zip(x.e).map(|(v, e)| v * e).collect();
         for (k, row) in out.iter_mut().zip(points.e.iter_rows()) {
             *k = self.offset.powi(2) + dot(&weighted, row);
         }
@@ -262,20 +244,10 @@ impl Family for Anova {
     }
 
     fn gram_self(&self, x: Point<'_>) -> f64 {
-        let main: f64 = self
-            .main_variances()
-            .iter()
-            .zip(x.e)
-            .map(|(v, e)| v * e * e)
-            .sum();
+        let main: f64 = self.main_variances().iter().zip(x.e).map(|(v, e)| v * e * e).sum();
         let mut total = self.offset.powi(2) + main;
         if self.interactions {
-            let squares: Vec<f64> = self
-                .importance
-                .iter()
-                .zip(x.x)
-                .map(|(a, x)| (a * x).powi(2))
-                .collect();
+            let squares: Vec<f64> = self.importance.iter().zip(x.x).map(|(a, x)| (a * x).powi(2)).collect();
             let sum: f64 = squares.iter().sum();
             total += 0.5 * self.interaction.powi(2) * (sum * sum - dot(&squares, &squares));
         }
@@ -328,9 +300,7 @@ impl Family for Anova {
         for (j, block) in main.chunks(self.max_degree).enumerate() {
             let degree = self.degrees[j];
             chebyshev_slopes(x.x[j], &mut slopes[..degree]);
-            let sum: f64 = (0..degree)
-                .map(|k| self.roughness[k].powi(2) * slopes[k] * block[k])
-                .sum();
+            let sum: f64 = (0..degree).map(|k| self.roughness[k].powi(2) * slopes[k] * block[k]).sum();
             out[j] = self.importance[j].powi(2) * sum;
         }
         if self.interactions {
@@ -341,11 +311,7 @@ impl Family for Anova {
                 add_scaled(weight * dot(&scaled, z), z, &mut linear);
                 squares.iter_mut().zip(z).for_each(|(s, z)| *s += weight * z * z);
             };
-            points
-                .x
-                .iter_rows()
-                .zip(v)
-                .for_each(|(row, &weight)| add(weight, row));
+            points.x.iter_rows().zip(v).for_each(|(row, &weight)| add(weight, row));
             add(v_self, x.x);
             let c2 = self.interaction.powi(2);
             for j in 0..out.len() {
@@ -381,9 +347,7 @@ fn scaled_columns(a: &Matrix, factors: &[f64]) -> Matrix {
 fn column_products(a: &Matrix, b: &Matrix) -> Vec<f64> {
     let mut sums = vec![0.0; a.cols()];
     for (p, q) in a.iter_rows().zip(b.iter_rows()) {
-        sums.iter_mut()
-            .zip(p.iter().zip(q))
-            .for_each(|(sum, (p, q))| *sum += p * q);
+        sums.iter_mut().zip(p.iter().zip(q)).for_each(|(sum, (p, q))| *sum += p * q);
     }
     sums
 }

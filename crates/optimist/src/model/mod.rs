@@ -83,9 +83,7 @@ pub trait Family: Send + Sync {
         let mut below = vec![0.0; x.len()];
         self.grad_x(&moved(-1.0), x, &mut below);
         self.grad_x(&moved(1.0), x, out);
-        out.iter_mut()
-            .zip(below)
-            .for_each(|(up, down)| *up = (*up - down) / (2.0 * step));
+        out.iter_mut().zip(below).for_each(|(up, down)| *up = (*up - down) / (2.0 * step));
     }
 
     /// Whether f_w(x) is linear in w, so that its linearisation is exact.
@@ -98,8 +96,7 @@ pub trait Family: Send + Sync {
         use rand_distr::{Distribution, StandardNormal};
         let mut w = vec![0.0; self.n_weights()];
         self.prior_std(&mut w);
-        w.iter_mut()
-            .for_each(|w| *w *= Distribution::<f64>::sample(&StandardNormal, rng));
+        w.iter_mut().for_each(|w| *w *= Distribution::<f64>::sample(&StandardNormal, rng));
         w
     }
 
@@ -142,9 +139,7 @@ pub trait Family: Send + Sync {
 
     /// ⟨∇f_x, ∇f_{x_i}⟩ for one point and all rows of `points`: one row of `gram`.
     fn gram_row(&self, x: Point<'_>, points: &Embedded, out: &mut [f64]) {
-        out.iter_mut()
-            .zip(points.e.iter_rows())
-            .for_each(|(k, row)| *k = dot(x.e, row));
+        out.iter_mut().zip(points.e.iter_rows()).for_each(|(k, row)| *k = dot(x.e, row));
     }
 
     /// ‖∇f_x‖² under the prior.

@@ -52,12 +52,7 @@ impl Kind {
         match *self {
             Kind::Float { low, high, .. } if low == high => Some(0),
             Kind::Float { step: None, .. } => None,
-            Kind::Float {
-                low,
-                high,
-                step: Some(step),
-                ..
-            } => {
+            Kind::Float { low, high, step: Some(step), .. } => {
                 let k = ((high - low) / step).round();
                 let within = stepped(low, k, step) <= high + STEP_TOLERANCE * step;
                 Some(if within { k } else { k - 1.0 } as usize)
@@ -113,30 +108,16 @@ impl Kind {
     pub(super) fn validate(&self, name: &str) -> Result<(), SpaceError> {
         let validate_finite = |what, value: f64| match value.is_finite() {
             true => Ok(()),
-            false => Err(SpaceError::NotFinite {
-                name: name.to_owned(),
-                what,
-                value,
-            }),
+            false => Err(SpaceError::NotFinite { name: name.to_owned(), what, value }),
         };
-        let bad_step = |step, least| {
-            Err(SpaceError::BadStep {
-                name: name.to_owned(),
-                step,
-                least,
-            })
-        };
+        let bad_step = |step, least| Err(SpaceError::BadStep { name: name.to_owned(), step, least });
         match *self {
             Kind::Float { low, high, log, step } => {
                 validate_finite("low", low)?;
                 validate_finite("high", high)?;
                 validate_bounds(name, low, high, log)?;
                 if !(high - low).is_finite() {
-                    return Err(SpaceError::TooWide {
-                        name: name.to_owned(),
-                        low,
-                        high,
-                    });
+                    return Err(SpaceError::TooWide { name: name.to_owned(), low, high });
                 }
                 let finest = f64::MIN_POSITIVE.max(FINEST_STEP * low.abs().max(high.abs()));
                 match step {
@@ -154,9 +135,7 @@ impl Kind {
             Kind::Bool => Ok(()),
             Kind::Categorical { ref choices } => {
                 if choices.is_empty() {
-                    return Err(SpaceError::NoChoices {
-                        name: name.to_owned(),
-                    });
+                    return Err(SpaceError::NoChoices { name: name.to_owned() });
                 }
                 for (idx, choice) in choices.iter().enumerate() {
                     validate_finite("choice", choice.as_f64().unwrap_or(0.0))?;
@@ -179,66 +158,31 @@ impl Kind {
         let value = value.clone();
         match *self {
             Kind::Float { low, high, step, .. } => match (value.as_f64(), step) {
-                (None, _) => Err(SpaceError::WrongType {
-                    name,
-                    expected: "a number",
-                    got: value,
-                }),
-                (Some(v), _) if v.is_nan() => Err(SpaceError::NotFinite {
-                    name,
-                    what: "value",
-                    value: v,
-                }),
-                (Some(v), _) if !(low..=high).contains(&v) => Err(SpaceError::OutOfRange {
-                    name,
-                    value,
-                    low: low.into(),
-                    high: high.into(),
-                }),
-                (_, Some(step)) => Err(SpaceError::OffStep {
-                    name,
-                    value,
-                    low: low.into(),
-                    step: step.into(),
-                }),
+                (None, _) => Err(SpaceError::WrongType { name, expected: "a number", got: value }),
+                (Some(v), _) if v.is_nan() => Err(SpaceError::NotFinite { name, what: "value", value: v }),
+                (Some(v), _) if !(low..=high).contains(&v) => {
+                    Err(SpaceError::OutOfRange { name, value, low: low.into(), high: high.into() })
+                }
+                (_, Some(step)) => {
+                    Err(SpaceError::OffStep { name, value, low: low.into(), step: step.into() })
+                }
                 (_, None) => Ok(()),
             },
             Kind::Int { low, high, step, .. } => match value.as_i64() {
-                None => Err(SpaceError::WrongType {
-                    name,
-                    expected: "a whole number",
-                    got: value,
-                }),
-                Some(v) if !(low..=high).contains(&v) => Err(SpaceError::OutOfRange {
-                    name,
-                    value,
-                    low: low.into(),
-                    high: high.into(),
-                }),
+                None => Err(SpaceError::WrongType { name, expected: "a whole number", got: value }),
+                Some(v) if !(low..=high).contains(&v) => {
+                    Err(SpaceError::OutOfRange { name, value, low: low.into(), high: high.into() })
+                }
                 Some(_) => {
                     let step = step.unwrap_or(1).into();
-                    Err(SpaceError::OffStep {
-                        name,
-                        value,
-                        low: low.into(),
-                        step,
-                    })
+                    Err(SpaceError::OffStep { name, value, low: low.into(), step })
                 }
             },
-            Kind::Bool => Err(SpaceError::WrongType {
-                name,
-                expected: "true or false",
-                got: value,
-            }),
+            Kind::Bool => Err(SpaceError::WrongType { name, expected: "true or false", got: value }),
             Kind::Categorical { ref choices } => {
                 let texts: Vec<String> = choices.iter().map(Value::to_string).collect();
                 let nearest = nearest(&value.to_string(), texts.iter().map(String::as_str));
-                Err(SpaceError::UnknownChoice {
-                    name,
-                    value,
-                    choices: choices.clone(),
-                    nearest,
-                })
+                Err(SpaceError::UnknownChoice { name, value, choices: choices.clone(), nearest })
             }
         }
     }
@@ -247,9 +191,7 @@ impl Kind {
 /// `low + k * step` as in decimal arithmetic: 3 steps of 0.1 are 0.3, not 0.30000000000000004.
 fn stepped(low: f64, k: f64, step: f64) -> f64 {
     fn decimals(x: f64) -> usize {
-        x.to_string()
-            .split_once('.')
-            .map_or(0, |(_, decimals)| decimals.len())
+        x.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
     }
     let places = decimals(low).max(decimals(step));
     let value = low + k * step;
@@ -264,16 +206,9 @@ where
 {
     let zero = T::default();
     if low > high {
-        Err(SpaceError::EmptyRange {
-            name: name.to_owned(),
-            low: low.into(),
-            high: high.into(),
-        })
+        Err(SpaceError::EmptyRange { name: name.to_owned(), low: low.into(), high: high.into() })
     } else if log && low <= zero {
-        Err(SpaceError::LogOfNonPositive {
-            name: name.to_owned(),
-            low: low.into(),
-        })
+        Err(SpaceError::LogOfNonPositive { name: name.to_owned(), low: low.into() })
     } else {
         Ok(())
     }
@@ -284,27 +219,15 @@ mod tests {
     use super::*;
 
     fn float(low: f64, high: f64, step: f64) -> Kind {
-        Kind::Float {
-            low,
-            high,
-            log: false,
-            step: Some(step),
-        }
+        Kind::Float { low, high, log: false, step: Some(step) }
     }
 
     fn int(low: i64, high: i64, step: Option<i64>) -> Kind {
-        Kind::Int {
-            low,
-            high,
-            log: false,
-            step,
-        }
+        Kind::Int { low, high, log: false, step }
     }
 
     fn values(kind: &Kind) -> Vec<f64> {
-        (0..=kind.last_level().unwrap())
-            .map(|level| kind.value_at(level).as_f64().unwrap())
-            .collect()
+        (0..=kind.last_level().unwrap()).map(|level| kind.value_at(level).as_f64().unwrap()).collect()
     }
 
     #[test]
@@ -339,10 +262,7 @@ mod tests {
         assert_eq!(kind.value_at(usize::MAX), Value::Int(i64::MAX));
         assert_eq!(kind.value_at(0), Value::Int(i64::MIN));
         let kind = int(i64::MIN, i64::MAX, Some(i64::MAX));
-        assert_eq!(
-            (kind.last_level(), kind.value_at(2)),
-            (Some(2), Value::Int(i64::MAX - 1))
-        );
+        assert_eq!((kind.last_level(), kind.value_at(2)), (Some(2), Value::Int(i64::MAX - 1)));
     }
 
     #[test]
@@ -356,15 +276,9 @@ mod tests {
     fn steps_too_fine_for_their_bounds_are_refused() {
         for step in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-5] {
             let refused = float(1e9, 1e9 + 1.0, step).validate("x");
-            assert!(
-                matches!(refused, Err(SpaceError::BadStep { .. })),
-                "{step}: {refused:?}"
-            );
+            assert!(matches!(refused, Err(SpaceError::BadStep { .. })), "{step}: {refused:?}");
         }
         assert_eq!(float(1e9, 1e9 + 1.0, 0.01).validate("x"), Ok(()));
-        assert!(matches!(
-            int(0, 9, Some(0)).validate("x"),
-            Err(SpaceError::BadStep { .. })
-        ));
+        assert!(matches!(int(0, 9, Some(0)).validate("x"), Err(SpaceError::BadStep { .. })));
     }
 }

@@ -114,9 +114,7 @@ pub struct Assignment(Vec<(String, Value)>);
 impl Assignment {
     /// The value of a parameter; `None` where it is absent, because inactive or unknown.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.iter()
-            .find(|&(known, _)| known == name)
-            .map(|(_, value)| value)
+        self.iter().find(|&(known, _)| known == name).map(|(_, value)| value)
     }
 
     /// Names and values, in order.
@@ -231,10 +229,7 @@ mod tests {
     #[test]
     fn values_are_written_bare() {
         let written = [Value::Int(3), Value::Float(0.5), Value::Bool(true), "relu".into()];
-        assert_eq!(
-            written.map(|value| Bare(value).to_string()),
-            ["3", "0.5", "true", "relu"]
-        );
+        assert_eq!(written.map(|value| Bare(value).to_string()), ["3", "0.5", "true", "relu"]);
     }
 
     #[test]
@@ -247,10 +242,7 @@ mod tests {
     fn assignments_are_read_from_maps_in_order() {
         let map: MapDeserializer<'_, _, Error> = MapDeserializer::new([("b", 2_i64), ("a", 1)].into_iter());
         let assignment = Assignment::deserialize(map).unwrap();
-        assert_eq!(
-            assignment.iter().map(|(name, _)| name).collect::<Vec<_>>(),
-            ["b", "a"]
-        );
+        assert_eq!(assignment.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["b", "a"]);
         assert_eq!(assignment, Assignment::from_iter([("a", 1_i64), ("b", 2)]));
     }
 
