@@ -12,6 +12,7 @@ pub mod anova;
 #[cfg(test)]
 pub(crate) mod checks;
 pub mod fourier;
+pub mod mlp;
 pub mod sum;
 
 use crate::linalg::{Matrix, add_scaled, dot};

@@ -212,8 +212,10 @@ impl Family for Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::anova::Anova;
     use crate::model::checks::check_family;
     use crate::model::fourier::Fourier;
+    use crate::model::mlp::{Activation, Mlp};
 
     fn two_fouriers() -> Sum {
         Sum::new(vec![
@@ -226,6 +228,11 @@ mod tests {
     fn is_a_family() {
         check_family(&mut two_fouriers(), 0);
         check_family(&mut Sum::new(vec![Box::new(Fourier::new(2, 4, 3))]), 1);
+        let not_linear = Mlp::new(3, &[4], Activation::Sigmoid);
+        check_family(
+            &mut Sum::new(vec![Box::new(Anova::new(3)), Box::new(not_linear)]),
+            3,
+        );
         check_family(
             &mut Sum::new(vec![Box::new(two_fouriers()), Box::new(Fourier::new(3, 4, 4))]),
             2,
