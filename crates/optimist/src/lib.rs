@@ -12,6 +12,7 @@ pub mod linalg;
 mod maximize;
 pub mod model;
 pub mod optimizer;
+pub mod oracle;
 pub mod space;
 pub mod trust_region;
 pub mod warp;

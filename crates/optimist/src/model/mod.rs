@@ -9,6 +9,11 @@
 //! and the large ones write structured inner products, which cost O(d_x) instead of O(d_w).
 
 pub mod anova;
+#[cfg(test)]
+pub(crate) mod checks;
+pub mod fourier;
+pub mod mlp;
+pub mod sum;
 
 use crate::linalg::{Matrix, add_scaled, dot};
 use crate::optimizer::Rng;

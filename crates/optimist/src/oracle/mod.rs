@@ -1,0 +1,266 @@
+//! The regression oracle (paper eq. 2): weights that explain the data.
+//!
+//! Given: a family, points, values and how noisy each is.
+//! Gives: weights, and whether the search for them had finished.
+//! Does not know: trials, confidence, where the points came from.
+//!
+//! Departure from the paper: the objective may carry the family's Gaussian prior,
+//! Σ_i ((y_i − f_w(x_i))/s_i)² + prior_weight Σ_k ((w_k − m_k)/p_k)², whose minimum is the most probable w (MAP) at
+//! prior_weight 1. At 0, with equal noise, it is eq. 2.
+
+pub mod levenberg_marquardt;
+pub mod sgd;
+
+use crate::linalg::{Matrix, dot};
+use crate::model::Family;
+use crate::optimizer::Rng;
+
+/// What is to be explained, and by what.
+#[derive(Clone, Copy)]
+pub struct Problem<'a> {
+    /// The family whose weights are sought.
+    pub family: &'a dyn Family,
+    /// The points, one a row, in model coordinates. (n, d_x)
+    pub x: &'a Matrix,
+    /// The observed values. (n)
+    pub y: &'a [f64],
+    /// Standard deviation of each observation's noise, above 0. (n)
+    pub noise_std: &'a [f64],
+    /// How much the prior counts: 1 for the most probable weights, 0 for least squares (eq. 2).
+    pub prior_weight: f64,
+}
+
+/// What an oracle found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// The weights; always finite.
+    pub w: Vec<f64>,
+    /// The problem's objective at `w`; see the module.
+    pub loss: f64,
+    /// Steps taken.
+    pub steps: usize,
+    /// Whether `w` is a minimum to the oracle's tolerance, and not merely where it ran out of steps.
+    pub converged: bool,
+}
+
+/// A problem without a fit.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OracleError {
+    /// The parts of the problem do not belong together.
+    #[error("{points} points, {values} values and {noises} noise levels; each point needs one of each")]
+    Mismatch {
+        /// Rows of `x`.
+        points: usize,
+        /// Entries of `y`.
+        values: usize,
+        /// Entries of `noise_std`.
+        noises: usize,
+    },
+    /// An observation that no weights can explain.
+    #[error(
+        "observation {index}: y = {y} with noise_std = {noise_std}; y must be finite, noise_std finite and above 0"
+    )]
+    BadObservation {
+        /// Which one.
+        index: usize,
+        /// Its value.
+        y: f64,
+        /// Its noise.
+        noise_std: f64,
+    },
+    /// The weights to start from give no finite loss.
+    #[error(
+        "oracle cannot start: loss is {loss}; start from weights at which the family is finite at every point"
+    )]
+    BadStart {
+        /// The loss there.
+        loss: f64,
+    },
+    /// The search left the finite numbers.
+    #[error("oracle stopped at step {step}: loss is {loss}; lower the rate")]
+    Diverged {
+        /// The step at which it did.
+        step: usize,
+        /// The loss there.
+        loss: f64,
+    },
+}
+
+/// The best fit by Levenberg-Marquardt from `warm`, if given, and from `n_restarts` draws of `Family::start`.
+/// A family that is linear in w has one minimum and takes one solve.
+///
+/// # Errors
+/// If the data are not finite, or if none of the starts is.
+pub fn fit_with_restarts(
+    problem: &Problem<'_>,
+    warm: Option<&[f64]>,
+    n_restarts: usize,
+    rng: &mut Rng,
+) -> Result<Fit, OracleError> {
+    let settings = levenberg_marquardt::Settings::default();
+    if problem.family.is_linear() {
+        return levenberg_marquardt::fit(problem, &Prior::new(problem.family).mean, &settings);
+    }
+    let n_draws = if warm.is_some() {
+        n_restarts
+    } else {
+        n_restarts.max(1)
+    };
+    let draws: Vec<Vec<f64>> = (0..n_draws).map(|_| problem.family.start(rng)).collect();
+    let starts = warm.into_iter().chain(draws.iter().map(Vec::as_slice));
+    starts
+        .map(|start| levenberg_marquardt::fit(problem, start, &settings))
+        .reduce(|best, other| match (&best, &other) {
+            (Ok(a), Ok(b)) if b.loss < a.loss => other,
+            (Err(_), Ok(_)) => other,
+            _ => best,
+        })
+        .expect("there is a warm start or a draw")
+}
+
+impl Problem<'_> {
+    /// The objective at `w`; see the module.
+    pub fn loss(&self, w: &[f64]) -> f64 {
+        self.loss_from(&self.residuals(w), &Prior::new(self.family).whitened(w))
+    }
+
+    fn loss_from(&self, residuals: &[f64], u: &[f64]) -> f64 {
+        dot(residuals, residuals) + self.prior_weight * dot(u, u)
+    }
+
+    fn check(&self) -> Result<(), OracleError> {
+        let (points, values, noises) = (self.x.rows(), self.y.len(), self.noise_std.len());
+        if points != values || points != noises {
+            return Err(OracleError::Mismatch {
+                points,
+                values,
+                noises,
+            });
+        }
+        let observations = self.y.iter().zip(self.noise_std).enumerate();
+        for (index, (&y, &noise_std)) in observations {
+            if !(y.is_finite() && noise_std.is_finite() && noise_std > 0.0) {
+                return Err(OracleError::BadObservation { index, y, noise_std });
+            }
+        }
+        Ok(())
+    }
+
+    /// (f_w(x_i) − y_i)/s_i.
+    fn residuals(&self, w: &[f64]) -> Vec<f64> {
+        let observations = self.x.iter_rows().zip(self.y).zip(self.noise_std);
+        observations
+            .map(|((x, y), noise_std)| (self.family.value(w, x) - y) / noise_std)
+            .collect()
+    }
+}
+
+/// m and p of the module's documentation.
+struct Prior {
+    mean: Vec<f64>,
+    std: Vec<f64>,
+}
+
+impl Prior {
+    fn new(family: &dyn Family) -> Self {
+        let mut mean = vec![0.0; family.n_weights()];
+        let mut std = mean.clone();
+        family.prior_mean(&mut mean);
+        family.prior_std(&mut std);
+        Self { mean, std }
+    }
+
+    /// u = (w − m)/p.
+    fn whitened(&self, w: &[f64]) -> Vec<f64> {
+        let prior = self.mean.iter().zip(&self.std);
+        w.iter()
+            .zip(prior)
+            .map(|(w, (mean, std))| (w - mean) / std)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::fourier::Fourier;
+    use crate::model::mlp::{Activation, Mlp};
+    use crate::optimizer::rng;
+
+    fn grid(n: usize) -> Matrix {
+        Matrix::from_fn(n, 1, |i, _| 2.0 * i as f64 / (n - 1) as f64 - 1.0)
+    }
+
+    #[test]
+    fn restarts_keep_the_best_fit() {
+        let family = Mlp::new(1, &[3], Activation::Tanh);
+        let x = grid(12);
+        let y: Vec<f64> = x.data().iter().map(|x| (9.0 * x).sin()).collect();
+        let problem = Problem {
+            family: &family,
+            x: &x,
+            y: &y,
+            noise_std: &[0.02; 12],
+            prior_weight: 1.0,
+        };
+        let starts: Vec<Vec<f64>> = {
+            let mut rng = rng(1, 0);
+            (0..6).map(|_| family.start(&mut rng)).collect()
+        };
+        let settings = levenberg_marquardt::Settings::default();
+        let losses: Vec<f64> = starts
+            .iter()
+            .map(|start| levenberg_marquardt::fit(&problem, start, &settings).unwrap().loss)
+            .collect();
+        let best = losses.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!(
+            losses.iter().any(|loss| *loss > best + 0.1),
+            "the starts do not differ: {losses:?}"
+        );
+        assert_eq!(
+            fit_with_restarts(&problem, None, 6, &mut rng(1, 0)).unwrap().loss,
+            best
+        );
+        let from_warm = fit_with_restarts(&problem, Some(&starts[0]), 0, &mut rng(2, 0)).unwrap();
+        assert_eq!(from_warm.loss, losses[0]);
+        let start_is_bad = vec![f64::NAN; family.n_weights()];
+        assert!(fit_with_restarts(&problem, Some(&start_is_bad), 1, &mut rng(2, 0)).is_ok());
+    }
+
+    #[test]
+    fn bad_observations_are_named() {
+        let family = Fourier::new(1, 8, 0);
+        let x = grid(3);
+        let problem = Problem {
+            family: &family,
+            x: &x,
+            y: &[0.0, f64::INFINITY, 1.0],
+            noise_std: &[0.1; 3],
+            prior_weight: 1.0,
+        };
+        let said = |problem: Problem<'_>| {
+            fit_with_restarts(&problem, None, 1, &mut rng(0, 0))
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            said(problem),
+            "observation 1: y = inf with noise_std = 0.1; y must be finite, noise_std finite and above 0"
+        );
+        let no_noise = Problem {
+            y: &[0.0; 3],
+            noise_std: &[0.1, 0.1, 0.0],
+            ..problem
+        };
+        assert!(said(no_noise).starts_with("observation 2: y = 0 with noise_std = 0;"));
+        let too_few = Problem {
+            y: &[0.0; 2],
+            ..problem
+        };
+        assert_eq!(
+            said(too_few),
+            "3 points, 2 values and 3 noise levels; each point needs one of each"
+        );
+    }
+}
