@@ -18,7 +18,7 @@ pub struct Report {
     /// One part a task, in the order of [`task::all`].
     pub tasks: Vec<TaskReport>,
     /// Every optimizer's mean rank in cumulative regret over the tasks that all of them played,
-    /// best first. Empty if there is no such task.
+    /// best first. Empty if there is no such task, or only one optimizer.
     pub ranks: Vec<(String, f64)>,
     /// How many tasks `ranks` is about.
     pub n_ranked: usize,
@@ -271,7 +271,6 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 
 /// Mean ranks over the tasks that all optimizers played, and how many tasks those are.
 fn mean_ranks(tasks: &[TaskReport]) -> (Vec<(String, f64)>, usize) {
-    let most = tasks.iter().map(|part| part.rows.len()).max().unwrap_or(0);
     let optimizers: BTreeSet<&str> = tasks
         .iter()
         .flat_map(|part| &part.rows)
@@ -281,7 +280,7 @@ fn mean_ranks(tasks: &[TaskReport]) -> (Vec<(String, f64)>, usize) {
         .iter()
         .filter(|part| part.rows.len() == optimizers.len())
         .collect();
-    if shared.is_empty() || most < 2 {
+    if shared.is_empty() || optimizers.len() < 2 {
         return (Vec::new(), 0);
     }
     let mean_rank =
