@@ -14,7 +14,7 @@ const D: usize = 20;
 const NOISE_STD: f64 = 0.01;
 
 /// The paper's own network with every weight 1: a sigmoid of Σx, flat but for a narrow slope.
-/// Its best value is 26 - 25e-101 or so in the corner: 26 in floating point.
+/// Its best value, in a corner, is 26 but for 25 e^-101.
 fn f1() -> Task {
     Task::from(RealTask {
         name: "f1",

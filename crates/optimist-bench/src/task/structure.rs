@@ -51,7 +51,7 @@ fn friedman() -> Task {
     Task::from(RealTask {
         name: "friedman",
         summary: "one interaction, a valley, two slopes and 5 irrelevant coordinates, very noisy",
-        source: "Friedman 1991 (MARS), eq. 61",
+        source: "Friedman 1991 (MARS)",
         bounds: vec![(0.0, 1.0); 10],
         noise_std: 1.0,
         optimum: 30.0,
