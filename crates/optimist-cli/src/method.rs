@@ -34,6 +34,8 @@ impl Method {
         _horizon: usize,
         _seed: u64,
     ) -> Result<Box<dyn Optimizer>, SettingsError> {
-        Ok(Box::new(Random::new(domain.clone())))
+        match self.name {
+            Name::GoUcb | Name::Random => Ok(Box::new(Random::new(domain.clone()))),
+        }
     }
 }

@@ -13,6 +13,17 @@ pub struct Source {
     pub text: String,
 }
 
+impl Source {
+    /// The name of the file without its ending.
+    pub fn stem(&self) -> String {
+        self.path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    }
+}
+
 /// One mistake.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {

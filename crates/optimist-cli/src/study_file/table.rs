@@ -64,9 +64,14 @@ impl<'t> Table<'t> {
     /// The value of a key that may be left out; `None` also if it is wrong, which is then a problem.
     pub fn optional<T: FromToml>(&mut self, key: &'static str, problems: &mut Vec<Problem>) -> Option<T> {
         let entry = self.take(key)?;
+        self.read(&entry, problems)
+    }
+
+    /// The value of a key that was taken.
+    pub fn read<T: FromToml>(&self, entry: &Entry<'_>, problems: &mut Vec<Problem>) -> Option<T> {
         let value = T::from_toml(entry.value.get_ref());
         if value.is_none() {
-            problems.push(self.wrong_type(&entry, T::EXPECTED));
+            problems.push(self.wrong_type(entry, T::EXPECTED));
         }
         value
     }
@@ -147,13 +152,17 @@ impl<'t> Table<'t> {
         }
     }
 
+    /// Lets every key pass that was not taken so far.
+    pub fn ignore_rest(&mut self) {
+        self.entries.clear();
+    }
+
     /// All keys that were not taken, for a table whose keys the user names.
     pub fn into_entries(self) -> Vec<Entry<'t>> {
         self.entries
     }
 
-    /// The problem that `entry` is not what was expected.
-    pub fn wrong_type(&self, entry: &Entry<'_>, expected: &str) -> Problem {
+    fn wrong_type(&self, entry: &Entry<'_>, expected: &str) -> Problem {
         let message = format!(
             "`{}` of {} cannot be {}",
             entry.name(),
