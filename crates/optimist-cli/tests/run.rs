@@ -215,7 +215,7 @@ fn each_way_to_fail_while_serving_is_a_failed_trial_and_the_next_one_succeeds() 
             "exited with status 1 before it answered\nstandard error ended with:\nno such bean",
             true,
         ),
-        ("time.sleep(1000)", "no value within the timeout of 2 s", true),
+        ("time.sleep(1000)", "no value within the timeout of 5 s", true),
         ("return 'done'", "got: done", true),
         ("os.close(1); time.sleep(1000)", "before it answered", true),
         ("return '{\"value\": NaN}'", "not finite", false),
@@ -227,7 +227,7 @@ fn each_way_to_fail_while_serving_is_a_failed_trial_and_the_next_one_succeeds() 
     ];
     for (failure, reason, restarts) in cases {
         let folder = Folder::new();
-        let timeout = if failure.starts_with("time") { 2.0 } else { 30.0 };
+        let timeout = if failure.starts_with("time") { 5.0 } else { 30.0 };
         let reply = format!(
             "if trial == 1: {failure}\nreturn json.dumps({{'value': trial, 'note': str(os.getpid())}})"
         );
@@ -252,11 +252,11 @@ fn a_timeout_kills_what_the_command_started_too() {
     shell_study(&folder, "sleep 1000 & echo $! > pid; wait", "");
     folder.write(
         "study.toml",
-        &folder.read("study.toml").replace("timeout = 30", "timeout = 0.5"),
+        &folder.read("study.toml").replace("timeout = 30", "timeout = 2"),
     );
     let output = folder.run(&["run", "study.toml", "--trials", "1"]).expect_code(1);
     assert!(
-        output.stderr.contains("no value within the timeout of 0.5 s"),
+        output.stderr.contains("no value within the timeout of 2 s"),
         "{}",
         output.stderr
     );
