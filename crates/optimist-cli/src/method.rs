@@ -1,4 +1,5 @@
-//! Which optimizer, by name: stands in for `optimist::method` until that is there.
+//! Which optimizer, by name: stands in for `optimist::method` until that is there. Both names mean
+//! random search for now.
 
 use optimist::Optimizer;
 use optimist::baselines::Random;
