@@ -1,24 +1,42 @@
 //! The `optimist` command.
 
+mod args;
 mod commands;
+mod interrupt;
+mod method;
+mod number;
+mod objective;
+mod picture;
+mod progress;
+mod study_file;
+mod summary;
+mod trials;
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::Parser;
 
-#[derive(Parser)]
-#[command(version, about)]
-enum Command {
-    #[command(subcommand)]
-    Bench(commands::bench::BenchCommand),
-}
+use args::{Cli, Command};
+use study_file::StudyFileError;
 
 fn main() -> ExitCode {
-    let result = match Command::parse() {
+    let result = match Cli::parse().command {
+        Command::Run(args) => commands::run::execute(args),
         Command::Bench(command) => commands::bench::execute(command),
     };
     result.unwrap_or_else(|error| {
+        if is_closed_pipe(&error) {
+            return ExitCode::SUCCESS;
+        }
         eprintln!("error: {error:#}");
-        ExitCode::FAILURE
+        ExitCode::from(if error.is::<StudyFileError>() { 2 } else { 1 })
     })
+}
+
+/// Whether our reader has seen enough, as in `optimist run study.toml --json | head`.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }

@@ -1,3 +1,4 @@
-//! One file a command.
+//! The commands, a file each.
 
 pub mod bench;
+pub mod run;

@@ -1,0 +1,282 @@
+//! Measuring a trial with the user's command (the objective protocol, `docs/study-file.md`).
+//!
+//! Given: the parameters of a trial. Gives: what the command answered, or why it gave no value.
+//! Whatever the command does (crash, hang, flood a pipe, talk nonsense), a trial ends with an answer.
+
+mod process;
+mod reply;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use optimist::space::Assignment;
+
+use crate::interrupt::Interrupt;
+use process::{Event, Process};
+pub use reply::Measurement;
+use reply::Reply;
+
+/// How a trial is measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Objective {
+    /// The program and its arguments; never empty.
+    pub command: Vec<String>,
+    /// How the command takes parameters and gives values.
+    pub mode: Mode,
+    /// How long a trial may take; no limit if `None`.
+    pub timeout: Option<Duration>,
+    /// Where the command runs; absolute.
+    pub folder: PathBuf,
+}
+
+/// How a command takes parameters and gives values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Started anew for each trial.
+    Once,
+    /// Started once for each worker; one line in and one line out for each trial.
+    Serve,
+}
+
+/// What became of a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// The command gave a value.
+    Measured(Measurement),
+    /// It gave none, for this reason.
+    Failed(String),
+    /// The user stopped the run before it answered.
+    Interrupted,
+}
+
+/// The command cannot be started at all, so that no trial can succeed.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot start `{program}` in {}: {reason}; check `command` in [objective]", folder.display())]
+pub struct StartError {
+    program: String,
+    folder: PathBuf,
+    reason: std::io::Error,
+}
+
+/// Measures one trial after another, keeping a serving process alive in between.
+pub struct Evaluator<'a> {
+    objective: &'a Objective,
+    /// The names of all parameters, active or not.
+    names: &'a [String],
+    interrupt: &'a Interrupt,
+    server: Option<Process>,
+}
+
+/// The environment variable that carries a parameter in mode `once`.
+pub fn environment_name(parameter: &str) -> String {
+    let name: String = parameter
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c } else { '_' })
+        .collect();
+    format!("OPTIMIST_{}", name.to_uppercase())
+}
+
+impl<'a> Evaluator<'a> {
+    /// Nothing is started before the first trial. `names` are those of all parameters.
+    pub fn new(objective: &'a Objective, names: &'a [String], interrupt: &'a Interrupt) -> Self {
+        Self {
+            objective,
+            names,
+            interrupt,
+            server: None,
+        }
+    }
+
+    /// Measures one trial.
+    ///
+    /// # Errors
+    /// If the command cannot be started.
+    pub fn evaluate(&mut self, trial: usize, params: &Assignment) -> Result<Answer, StartError> {
+        match self.objective.mode {
+            Mode::Once => self.evaluate_once(params),
+            Mode::Serve => self.evaluate_by_server(trial, params),
+        }
+    }
+
+    fn evaluate_once(&self, params: &Assignment) -> Result<Answer, StartError> {
+        let arguments: Vec<String> = self
+            .objective
+            .command
+            .iter()
+            .map(|argument| fill_in(argument, self.names, params))
+            .collect();
+        let mut command = command(&arguments, &self.objective.folder);
+        for name in self.names {
+            match params.get(name) {
+                Some(value) => command.env(environment_name(name), value.to_string()),
+                None => command.env_remove(environment_name(name)),
+            };
+        }
+        let mut process = self.start(command)?;
+        process.send(format!("{}\n", json(params)));
+        process.close_input();
+
+        let deadline = self.deadline();
+        let mut last_line = None;
+        loop {
+            match process.next_event(deadline, self.interrupt) {
+                Event::Line(line) if line.trim().is_empty() => {}
+                Event::Line(line) => last_line = Some(line),
+                Event::OutputClosed => {}
+                Event::TimedOut => return Ok(Answer::Failed(self.timed_out(&mut process))),
+                Event::Interrupted => return Ok(Answer::Interrupted),
+                Event::Ended(status) if !status.success() => {
+                    return Ok(Answer::Failed(process.explain(&process::describe(status))));
+                }
+                Event::Ended(_) => break,
+            }
+        }
+        Ok(match last_line.as_deref().map(Reply::parse) {
+            Some(Reply::Value(measurement)) => Answer::Measured(measurement),
+            Some(Reply::Error(reason) | Reply::Garbage(reason)) => Answer::Failed(process.explain(&reason)),
+            None => Answer::Failed(process.explain("the command wrote no value to standard output")),
+        })
+    }
+
+    fn evaluate_by_server(&mut self, trial: usize, params: &Assignment) -> Result<Answer, StartError> {
+        // A server that has spoken unasked is out of step: its next line may answer an older trial.
+        let server = self.server.take();
+        let mut server = match server.and_then(|mut server| server.is_quiet().then_some(server)) {
+            Some(server) => server,
+            None => self.start(command(&self.objective.command, &self.objective.folder))?,
+        };
+        server.forget_errors();
+        server.send(format!(
+            "{}\n",
+            serde_json::json!({ "trial": trial, "params": params })
+        ));
+
+        let event = server.next_event(self.deadline(), self.interrupt);
+        Ok(match event {
+            Event::Line(line) => match Reply::parse(&line) {
+                Reply::Value(measurement) => {
+                    self.server = Some(server);
+                    Answer::Measured(measurement)
+                }
+                Reply::Error(reason) => {
+                    let reason = server.explain(&reason);
+                    self.server = Some(server);
+                    Answer::Failed(reason)
+                }
+                Reply::Garbage(reason) => Answer::Failed(server.explain(&reason)),
+            },
+            Event::TimedOut => Answer::Failed(self.timed_out(&mut server)),
+            Event::Interrupted => Answer::Interrupted,
+            Event::OutputClosed | Event::Ended(_) => {
+                let how = server
+                    .end()
+                    .map_or_else(|| "the command ended".to_owned(), process::describe);
+                Answer::Failed(server.explain(&format!("{how} before it answered")))
+            }
+        })
+    }
+
+    fn start(&self, command: Command) -> Result<Process, StartError> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let folder = self.objective.folder.clone();
+        Process::start(command).map_err(|reason| StartError {
+            program,
+            folder,
+            reason,
+        })
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        Instant::now().checked_add(self.objective.timeout?)
+    }
+
+    fn timed_out(&self, process: &mut Process) -> String {
+        process.end();
+        let seconds = self.objective.timeout.unwrap_or_default().as_secs_f64();
+        process.explain(&format!(
+            "no value within the timeout of {seconds} s; the command was killed"
+        ))
+    }
+}
+
+impl Drop for Evaluator<'_> {
+    /// Lets a serving process see the end of its input and leave by itself.
+    fn drop(&mut self) {
+        const PATIENCE: Duration = Duration::from_secs(2);
+        if let Some(mut server) = self.server.take() {
+            server.close_input();
+            let deadline = Some(Instant::now() + PATIENCE);
+            while let Event::Line(_) | Event::OutputClosed = server.next_event(deadline, self.interrupt) {}
+        }
+    }
+}
+
+/// A command in `folder`; a program given as a path is looked for there, too.
+fn command(arguments: &[String], folder: &Path) -> Command {
+    let (program, arguments) = arguments
+        .split_first()
+        .expect("a command has a program: the study file was checked");
+    let mut command = if program.contains('/') {
+        Command::new(folder.join(program))
+    } else {
+        Command::new(program)
+    };
+    command.args(arguments).current_dir(folder);
+    command
+}
+
+/// Replaces `{name}` by the value of that parameter, or by nothing if it is not active.
+/// Braces around anything else stay as they are.
+fn fill_in(argument: &str, names: &[String], params: &Assignment) -> String {
+    let mut filled = String::new();
+    let mut rest = argument;
+    while let Some(open) = rest.find('{') {
+        filled.push_str(&rest[..open]);
+        rest = &rest[open..];
+        let name = names.iter().find(|name| {
+            rest[1..]
+                .strip_prefix(name.as_str())
+                .is_some_and(|r| r.starts_with('}'))
+        });
+        match name {
+            Some(name) => {
+                filled.extend(params.get(name).map(ToString::to_string));
+                rest = &rest[name.len() + 2..];
+            }
+            None => {
+                filled.push('{');
+                rest = &rest[1..];
+            }
+        }
+    }
+    filled + rest
+}
+
+fn json(params: &Assignment) -> String {
+    serde_json::to_string(params).expect("names are strings and values are plain")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_braces_around_a_parameter_are_filled_in() {
+        let names = ["lr".to_owned(), "momentum".to_owned()];
+        let params: Assignment = Assignment::from_iter([("lr", 0.5)]);
+        let filled = |argument| fill_in(argument, &names, &params);
+        assert_eq!(filled("--lr={lr}"), "--lr=0.5");
+        assert_eq!(filled("{lr}{lr}/{{lr}}"), "0.50.5/{0.5}");
+        assert_eq!(filled("momentum:{momentum}."), "momentum:.");
+        assert_eq!(
+            filled("awk {print $1} {\"a\": 1} {lr {"),
+            "awk {print $1} {\"a\": 1} {lr {"
+        );
+    }
+
+    #[test]
+    fn variables_are_named_in_capitals_with_underscores() {
+        assert_eq!(environment_name("learning-rate.0"), "OPTIMIST_LEARNING_RATE_0");
+    }
+}

@@ -1,0 +1,239 @@
+//! A picture of a run: the value of each trial, and the best so far. As text, and as SVG.
+
+use kuva::prelude::{Layout, LinePlot, Plot, ScatterPlot};
+
+use crate::number::significant;
+use crate::study_file::Direction;
+use crate::trials::Trial;
+
+const WIDTH: usize = 64;
+const HEIGHT: usize = 12;
+/// Room for a number such as -1.2345e-10.
+const LABEL: usize = 11;
+
+/// The run in 80 columns; `None` if no trial has a value.
+pub fn text(trials: &[Trial], direction: Direction) -> Option<String> {
+    let points = Points::of(trials, direction)?;
+    let last = trials.iter().map(|trial| trial.number).max()?;
+    let (low, high) = points.visible_range(direction);
+    let column = |number: usize| number * (WIDTH - 1) / last.max(1);
+    let row =
+        |value: f64| (((high - value) / (high - low)).clamp(0.0, 1.0) * (HEIGHT - 1) as f64).round() as usize;
+
+    let mut canvas = [[' '; WIDTH]; HEIGHT];
+    let end = (last, points.best.last()?.1);
+    let mut bend: Option<(usize, usize)> = None;
+    for &(number, best) in points.best.iter().chain([&end]) {
+        let (x, y) = (column(number), row(best));
+        if let Some((x_before, y_before)) = bend {
+            canvas[y_before][x_before..=x].fill('─');
+            if y != y_before {
+                canvas[y_before.min(y)..=y_before.max(y)]
+                    .iter_mut()
+                    .for_each(|line| line[x] = '│');
+                (canvas[y_before][x], canvas[y][x]) = if y < y_before {
+                    ('╯', '╭')
+                } else {
+                    ('╮', '╰')
+                };
+            }
+        }
+        bend = Some((x, y));
+    }
+    for &(number, value) in &points.values {
+        let visible = (low..=high).contains(&value);
+        let mark = if visible {
+            '·'
+        } else if value < low {
+            '▾'
+        } else {
+            '▴'
+        };
+        let cell = &mut canvas[row(value)][column(number)];
+        // A dot must not hide the line.
+        if *cell == ' ' || !visible {
+            *cell = mark;
+        }
+    }
+    for &(number, value) in &points.best {
+        canvas[row(value)][column(number)] = '●';
+    }
+    let failed: Vec<usize> = trials
+        .iter()
+        .filter(|t| t.value().is_none())
+        .map(|t| column(t.number))
+        .collect();
+
+    let label = |row: usize| match row {
+        0 => significant(high, 5),
+        row if row == HEIGHT - 1 => significant(low, 5),
+        row if row == HEIGHT / 2 => significant(high + (low - high) * row as f64 / (HEIGHT - 1) as f64, 5),
+        _ => String::new(),
+    };
+    let mut lines: Vec<String> = (0..HEIGHT)
+        .map(|row| {
+            format!(
+                "{:>LABEL$} ┤{}",
+                label(row),
+                String::from_iter(canvas[row]).trim_end()
+            )
+        })
+        .collect();
+    let axis: String = (0..WIDTH)
+        .map(|column| if failed.contains(&column) { '×' } else { '─' })
+        .collect();
+    lines.push(format!("{:>LABEL$} └{axis}", ""));
+    lines.push(format!("{:>LABEL$}  0{:>rest$}", "trial", last, rest = WIDTH - 1));
+    lines.push(format!(
+        "{:>LABEL$}  ● new best   · trial   ── best so far   × failed",
+        ""
+    ));
+    Some(lines.join("\n"))
+}
+
+/// The run as an SVG document; `None` if no trial has a value.
+pub fn svg(trials: &[Trial], direction: Direction, title: &str) -> Option<String> {
+    let points = Points::of(trials, direction)?;
+    let end = (
+        trials.iter().map(|trial| trial.number).max()?,
+        points.best.last()?.1,
+    );
+    let pair = |&(number, value): &(usize, f64)| (number as f64, value);
+    let values = ScatterPlot::new()
+        .with_data(points.values.iter().map(pair))
+        .with_color("steelblue")
+        .with_legend("trial");
+    let best = LinePlot::new()
+        .with_data(points.best.iter().chain([&end]).map(pair))
+        .with_step()
+        .with_color("darkorange")
+        .with_legend("best so far");
+    let plots: Vec<Plot> = vec![values.into(), best.into()];
+    let layout = Layout::auto_from_plots(&plots)
+        .with_title(title)
+        .with_x_label("trial")
+        .with_y_label("value");
+    Some(kuva::render_to_svg(plots, layout))
+}
+
+/// The values to draw, by number of trial.
+struct Points {
+    values: Vec<(usize, f64)>,
+    /// The trials that were better than all before them.
+    best: Vec<(usize, f64)>,
+}
+
+impl Points {
+    fn of(trials: &[Trial], direction: Direction) -> Option<Self> {
+        let mut values: Vec<(usize, f64)> = trials
+            .iter()
+            .filter_map(|trial| Some((trial.number, trial.value()?)))
+            .collect();
+        values.sort_by_key(|(number, _)| *number);
+        let mut best: Vec<(usize, f64)> = Vec::new();
+        for &(number, value) in &values {
+            if best
+                .last()
+                .is_none_or(|&(_, best)| direction.flip(value) > direction.flip(best))
+            {
+                best.push((number, value));
+            }
+        }
+        (!values.is_empty()).then_some(Self { values, best })
+    }
+
+    /// From the best value to the worst, but for outliers on the bad side: they would flatten the rest.
+    fn visible_range(&self, direction: Direction) -> (f64, f64) {
+        let mut sorted: Vec<f64> = self
+            .values
+            .iter()
+            .map(|&(_, value)| direction.flip(value))
+            .collect();
+        sorted.sort_by(f64::total_cmp);
+        let at = |part: f64| sorted[((sorted.len() - 1) as f64 * part).round() as usize];
+        let worst = at(0.0).max(at(0.25) - 3.0 * (at(0.75) - at(0.25)));
+        let (a, b) = (direction.flip(worst), direction.flip(at(1.0)));
+        match (a.min(b), a.max(b)) {
+            (low, high) if low < high => (low, high),
+            (low, high) => (low - 0.5 * low.abs().max(1.0), high + 0.5 * high.abs().max(1.0)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objective::Measurement;
+    use optimist::space::Assignment;
+
+    fn trials(values: &[Option<f64>]) -> Vec<Trial> {
+        let result = |value: &Option<f64>| match *value {
+            Some(value) => Ok(Measurement {
+                value,
+                noise_std: None,
+                note: None,
+                metrics: None,
+            }),
+            None => Err("broke".to_owned()),
+        };
+        let trial = |(number, value)| Trial {
+            number,
+            params: Assignment::default(),
+            x: Vec::new(),
+            result: result(value),
+            seconds: 0.0,
+        };
+        values.iter().enumerate().map(trial).collect()
+    }
+
+    #[test]
+    fn every_picture_fits_eighty_columns() {
+        for n in [1, 2, 64, 1000] {
+            let values: Vec<Option<f64>> = (0..n).map(|i| Some(-1.23456e-200 * f64::from(i))).collect();
+            for line in text(&trials(&values), Direction::Minimize).unwrap().lines() {
+                assert!(line.chars().count() <= 80, "{n} trials: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_best_line_rises_when_maximizing_and_falls_when_minimizing() {
+        let values = trials(&[Some(1.0), Some(0.0), Some(2.0), None, Some(3.0)]);
+        let picture = text(&values, Direction::Maximize).unwrap();
+        assert_eq!(
+            picture.matches('●').count(),
+            3 + 1,
+            "three bests and the legend:\n{picture}"
+        );
+        assert!(picture.lines().next().unwrap().ends_with('●'), "{picture}");
+        assert_eq!(picture.matches('×').count(), 1 + 1, "{picture}");
+        let picture = text(&values, Direction::Minimize).unwrap();
+        assert_eq!(picture.matches('●').count(), 2 + 1, "{picture}");
+    }
+
+    #[test]
+    fn an_outlier_does_not_flatten_the_rest() {
+        let mut values: Vec<Option<f64>> = (0..20).map(|i| Some(f64::from(i))).collect();
+        values[3] = Some(-1e9);
+        let picture = text(&trials(&values), Direction::Maximize).unwrap();
+        assert!(
+            picture.contains('▾') && picture.matches('●').count() > 8,
+            "{picture}"
+        );
+    }
+
+    #[test]
+    fn there_is_nothing_to_draw_without_a_value() {
+        assert_eq!(text(&trials(&[None, None]), Direction::Maximize), None);
+        assert_eq!(svg(&trials(&[]), Direction::Maximize, "t"), None);
+    }
+
+    #[test]
+    fn the_svg_has_a_mark_for_each_trial() {
+        let svg = svg(&trials(&[Some(1.0), Some(2.0)]), Direction::Maximize, "roast").unwrap();
+        assert!(
+            svg.starts_with("<svg") && svg.contains("roast") && svg.matches("<circle").count() >= 2,
+            "{svg}"
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! How the run is doing, on standard error: a bar on a terminal, a line per new best elsewhere.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::number::significant;
+use crate::study_file::{Direction, StudyFile};
+use crate::summary::in_short;
+use crate::trials::Trial;
+
+/// Follows a run.
+pub struct Progress {
+    /// Hidden where there is no terminal.
+    bar: ProgressBar,
+    direction: Direction,
+    best: Option<f64>,
+}
+
+impl Progress {
+    /// A run that is about to start.
+    pub fn new(study: &StudyFile) -> Self {
+        let bar = if std::io::stderr().is_terminal() {
+            let bar = ProgressBar::new(study.trials as u64)
+                .with_style(style())
+                .with_message("no value yet");
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        } else {
+            ProgressBar::hidden()
+        };
+        Self {
+            bar,
+            direction: study.direction,
+            best: None,
+        }
+    }
+
+    /// A trial has ended.
+    pub fn update(&mut self, trial: &Trial) {
+        self.bar.inc(1);
+        match &trial.result {
+            Err(reason) => self.print(&format!(
+                "trial {} failed: {}",
+                trial.number,
+                reason.replace('\n', "\n  ")
+            )),
+            Ok(measurement) => {
+                let value = measurement.value;
+                if self
+                    .best
+                    .is_none_or(|best| self.direction.flip(value) > self.direction.flip(best))
+                {
+                    self.best = Some(value);
+                    let best = format!("{} at trial {}", significant(value, 6), trial.number);
+                    let message = format!("best {best}: {}", in_short(&trial.params));
+                    if self.bar.is_hidden() {
+                        eprintln!("{message}");
+                    } else {
+                        self.bar.set_message(message);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Does something with the bar out of the way.
+    pub fn suspend<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.bar.suspend(work)
+    }
+
+    /// Removes the bar.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn print(&self, message: &str) {
+        self.suspend(|| eprintln!("{message}"));
+    }
+}
+
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template(
+        "{bar:32.cyan/blue} {pos}/{len} trials  {elapsed} (about {eta} left)\n{wide_msg}",
+    )
+    .expect("the template is a constant, and a test reads it")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_template_of_the_bar_is_valid() {
+        super::style();
+    }
+}

@@ -1,0 +1,176 @@
+//! The `[parameters]` table: the space.
+
+use std::ops::Range;
+
+use optimist::SpaceError;
+use optimist::space::{Condition, Kind, Parameter, Space, Value};
+
+use super::problem::{Problem, alternatives};
+use super::table::{Entry, FromToml, Table, entries};
+
+/// The space that `[parameters]` describes; `None` only if there are problems.
+pub fn space(parameters: &Entry<'_>, problems: &mut Vec<Problem>) -> Option<Space> {
+    let Some(table) = parameters.value.get_ref().as_table() else {
+        let expected = "expected one `[parameters.NAME]` for each parameter";
+        problems.push(Problem::new(
+            parameters.value.span(),
+            "`parameters` is not a table",
+            expected,
+        ));
+        return None;
+    };
+    let declared = entries(table);
+    if declared.is_empty() {
+        let expected = "expected at least one `[parameters.NAME]`";
+        problems.push(Problem::new(
+            parameters.key.span(),
+            "the study has no parameters",
+            expected,
+        ));
+        return None;
+    }
+    let mistakes_before = problems.len();
+    let read = declared
+        .iter()
+        .filter_map(|entry| parameter(entry, &declared, problems))
+        .collect();
+    if problems.len() > mistakes_before {
+        return None;
+    }
+    match Space::new(read) {
+        Ok(space) => Some(space),
+        Err(error) => {
+            // Errors about a parameter start with its name.
+            let message = error.to_string();
+            let is_about = |entry: &&Entry<'_>| message.starts_with(&format!("parameter `{}`", entry.name()));
+            let entry = declared.iter().find(is_about).unwrap_or(parameters);
+            problems.push(space_problem(entry.key.span(), &error));
+            None
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Type {
+    Float,
+    Int,
+    Bool,
+    Categorical,
+}
+
+const TYPES: [(&str, Type); 4] = [
+    ("float", Type::Float),
+    ("int", Type::Int),
+    ("bool", Type::Bool),
+    ("categorical", Type::Categorical),
+];
+
+/// One parameter, checked by itself so that every wrong one is reported.
+fn parameter(entry: &Entry<'_>, declared: &[Entry<'_>], problems: &mut Vec<Problem>) -> Option<Parameter> {
+    let name = entry.name();
+    let Some(mut table) = entry.table(format!("parameter `{name}`")) else {
+        let message = format!("parameter `{name}` is not a table");
+        let expected = "expected keys such as `type`, `low` and `high`";
+        problems.push(Problem::new(entry.value.span(), message, expected));
+        return None;
+    };
+    table.require("type", &alternatives(TYPES.map(|(word, _)| word)));
+    let kind = match table.one_of("type", &TYPES, problems) {
+        Some(of_type) => kind(of_type, &mut table, problems),
+        None => {
+            // Which other keys there may be depends on the type.
+            table.ignore_rest();
+            None
+        }
+    };
+    let when = table.table("when", format!("`when` of parameter `{name}`"), problems);
+    let when = when.map_or_else(Vec::new, |when| conditions(when, declared, problems));
+    table.finish(problems);
+
+    let kind = kind?;
+    let name = name.to_owned();
+    if let Err(error) = Space::new(vec![Parameter::new(name.clone(), kind.clone())]) {
+        problems.push(space_problem(entry.key.span(), &error));
+    }
+    Some(Parameter { name, kind, when })
+}
+
+fn kind(of_type: Type, table: &mut Table<'_>, problems: &mut Vec<Problem>) -> Option<Kind> {
+    match of_type {
+        Type::Float => {
+            let (low, high) = (table.required("low", problems), table.required("high", problems));
+            let log = table.optional("log", problems).unwrap_or(false);
+            let step = table.optional("step", problems);
+            let (low, high) = (low?, high?);
+            Some(Kind::Float { low, high, log, step })
+        }
+        Type::Int => {
+            let (low, high) = (table.required("low", problems), table.required("high", problems));
+            let log = table.optional("log", problems).unwrap_or(false);
+            let step = table.optional("step", problems);
+            let (low, high) = (low?, high?);
+            Some(Kind::Int { low, high, log, step })
+        }
+        Type::Bool => Some(Kind::Bool),
+        Type::Categorical => {
+            let choices = table.required("choices", problems)?;
+            Some(Kind::Categorical { choices })
+        }
+    }
+}
+
+fn conditions(when: Table<'_>, declared: &[Entry<'_>], problems: &mut Vec<Problem>) -> Vec<Condition> {
+    let read = |entry: Entry<'_>| match condition(&entry, declared) {
+        Ok(condition) => Some(condition),
+        Err(problem) => {
+            problems.push(problem);
+            None
+        }
+    };
+    when.into_entries().into_iter().filter_map(read).collect()
+}
+
+fn condition(entry: &Entry<'_>, declared: &[Entry<'_>]) -> Result<Condition, Problem> {
+    let name = entry.name();
+    let Some(other) = declared.iter().find(|other| other.name() == name) else {
+        let message = format!("`when` refers to `{name}`, which is not a parameter");
+        let expected = "expected the name of another parameter";
+        return Err(
+            Problem::new(entry.key.span(), message, expected).suggest(name, declared.iter().map(Entry::name))
+        );
+    };
+    let Some(value) = Value::from_toml(entry.value.get_ref()) else {
+        let message = format!("`when` compares `{name}` with something that is not a value");
+        return Err(Problem::new(
+            entry.value.span(),
+            message,
+            format!("expected {}", Value::EXPECTED),
+        ));
+    };
+    let choices = other
+        .value
+        .get_ref()
+        .get("choices")
+        .and_then(|choices| Vec::from_toml(choices.get_ref()));
+    if let Some(choices) = choices.filter(|choices: &Vec<Value>| !choices.contains(&value)) {
+        let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
+        let choices = || choices.iter().map(String::as_str);
+        let message = format!("`when` waits for `{name}` to be `{value}`, which is not one of its choices");
+        let expected = format!("expected {}", alternatives(choices()));
+        return Err(
+            Problem::new(entry.value.span(), message, expected).suggest(&value.to_string(), choices())
+        );
+    }
+    Ok(Condition {
+        parameter: name.to_owned(),
+        value,
+    })
+}
+
+fn space_problem(span: Range<usize>, error: &SpaceError) -> Problem {
+    let message = error.to_string();
+    match message.split_once("; ") {
+        Some((wrong, advice)) => Problem::new(span, wrong, "declared here").help(advice),
+        None => Problem::new(span, message, "declared here"),
+    }
+}
