@@ -106,23 +106,14 @@ impl Report {
         check(records)?;
         let mut by_task: BTreeMap<&str, BTreeMap<&str, Vec<&Record>>> = BTreeMap::new();
         for record in records {
-            by_task
-                .entry(&record.task)
-                .or_default()
-                .entry(&record.optimizer)
-                .or_default()
-                .push(record);
+            by_task.entry(&record.task).or_default().entry(&record.optimizer).or_default().push(record);
         }
         let tasks: Vec<TaskReport> = task::all()
             .iter()
             .filter_map(|task| Some(TaskReport::new(task, by_task.get(task.name)?)))
             .collect();
         let (ranks, n_ranked) = mean_ranks(&tasks);
-        Ok(Report {
-            tasks,
-            ranks,
-            n_ranked,
-        })
+        Ok(Report { tasks, ranks, n_ranked })
     }
 
     /// The table for a terminal.
@@ -146,10 +137,7 @@ impl Report {
     /// # Errors
     /// If something cannot be drawn or written.
     pub fn write(&self, folder: &Path) -> Result<(), WriteError> {
-        let fail = |path: &Path, problem: String| WriteError {
-            path: path.to_owned(),
-            problem,
-        };
+        let fail = |path: &Path, problem: String| WriteError { path: path.to_owned(), problem };
         let save = |name: String, bytes: &[u8]| {
             let path = folder.join(name);
             std::fs::write(&path, bytes).map_err(|error| fail(&path, error.to_string()))
@@ -162,31 +150,22 @@ impl Report {
             let name = part.task.name;
             let figure = figure::draw(part, &optimizers);
             save(format!("{name}.svg"), figure.svg().as_bytes())?;
-            save(
-                format!("{name}.png"),
-                &figure.png().map_err(|problem| fail(folder, problem))?,
-            )?;
+            save(format!("{name}.png"), &figure.png().map_err(|problem| fail(folder, problem))?)?;
         }
         Ok(())
     }
 
     /// Every optimizer there is, by name; its place decides its colour in every figure.
     fn optimizers(&self) -> Vec<&str> {
-        let names = self
-            .tasks
-            .iter()
-            .flat_map(|part| &part.rows)
-            .map(|row| row.optimizer.as_str());
+        let names = self.tasks.iter().flat_map(|part| &part.rows).map(|row| row.optimizer.as_str());
         names.collect::<BTreeSet<_>>().into_iter().collect()
     }
 }
 
 impl TaskReport {
     fn new(task: &'static Task, by_optimizer: &BTreeMap<&str, Vec<&Record>>) -> TaskReport {
-        let mut rows: Vec<Row> = by_optimizer
-            .iter()
-            .map(|(optimizer, records)| Row::new(task, optimizer, records))
-            .collect();
+        let mut rows: Vec<Row> =
+            by_optimizer.iter().map(|(optimizer, records)| Row::new(task, optimizer, records)).collect();
         rows.sort_by(|a, b| a.cumulative.mean.total_cmp(&b.cumulative.mean));
         TaskReport { task, rows }
     }
@@ -194,10 +173,7 @@ impl TaskReport {
 
 impl Row {
     fn new(task: &Task, optimizer: &str, records: &[&Record]) -> Row {
-        let curves: Vec<Vec<f64>> = records
-            .iter()
-            .map(|record| cumulative_regret(task, record))
-            .collect();
+        let curves: Vec<Vec<f64>> = records.iter().map(|record| cumulative_regret(task, record)).collect();
         let simple: Vec<f64> = records
             .iter()
             .map(|record| task.regret(record.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)))
@@ -210,12 +186,7 @@ impl Row {
             reps: records.len(),
             cumulative: curve[task.rounds() - 1],
             simple: Estimate::of(&simple),
-            median_ask_ms: median(
-                records
-                    .iter()
-                    .flat_map(|record| record.ask_ms.iter().copied())
-                    .collect(),
-            ),
+            median_ask_ms: median(records.iter().flat_map(|record| record.ask_ms.iter().copied()).collect()),
             curve,
         }
     }
@@ -240,11 +211,7 @@ fn check(records: &[Record]) -> Result<(), ReportError> {
         if let Some(first) = seen.insert(record.key(), line) {
             let (task, optimizer, rep, seed) = record.key();
             let run = format!("{optimizer} on {task}, repetition {rep}, seed {seed}");
-            return Err(ReportError::Duplicate {
-                first,
-                second: line,
-                run,
-            });
+            return Err(ReportError::Duplicate { first, second: line, run });
         }
     }
     Ok(())
@@ -271,35 +238,24 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 
 /// Mean ranks over the tasks that all optimizers played, and how many tasks those are.
 fn mean_ranks(tasks: &[TaskReport]) -> (Vec<(String, f64)>, usize) {
-    let optimizers: BTreeSet<&str> = tasks
-        .iter()
-        .flat_map(|part| &part.rows)
-        .map(|row| row.optimizer.as_str())
-        .collect();
-    let shared: Vec<&TaskReport> = tasks
-        .iter()
-        .filter(|part| part.rows.len() == optimizers.len())
-        .collect();
+    let optimizers: BTreeSet<&str> =
+        tasks.iter().flat_map(|part| &part.rows).map(|row| row.optimizer.as_str()).collect();
+    let shared: Vec<&TaskReport> = tasks.iter().filter(|part| part.rows.len() == optimizers.len()).collect();
     if shared.is_empty() || optimizers.len() < 2 {
         return (Vec::new(), 0);
     }
     let mean_rank =
         |optimizer: &str| shared.iter().map(|part| rank(part, optimizer)).sum::<f64>() / shared.len() as f64;
-    let mut ranks: Vec<(String, f64)> = optimizers
-        .iter()
-        .map(|optimizer| ((*optimizer).to_owned(), mean_rank(optimizer)))
-        .collect();
+    let mut ranks: Vec<(String, f64)> =
+        optimizers.iter().map(|optimizer| ((*optimizer).to_owned(), mean_rank(optimizer))).collect();
     ranks.sort_by(|a, b| a.1.total_cmp(&b.1));
     (ranks, shared.len())
 }
 
 /// 1 for the least mean cumulative regret; equals share the mean of their places.
 fn rank(part: &TaskReport, optimizer: &str) -> f64 {
-    let own = part
-        .rows
-        .iter()
-        .find(|row| row.optimizer == optimizer)
-        .map_or(f64::NAN, |row| row.cumulative.mean);
+    let own =
+        part.rows.iter().find(|row| row.optimizer == optimizer).map_or(f64::NAN, |row| row.cumulative.mean);
     let better = part.rows.iter().filter(|row| row.cumulative.mean < own).count();
     let equal = part.rows.iter().filter(|row| row.cumulative.mean == own).count();
     better as f64 + (equal as f64 + 1.0) / 2.0

@@ -36,7 +36,5 @@ fn main() -> ExitCode {
 
 /// Whether our reader has seen enough, as in `optimist run study.toml --json | head`.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .downcast_ref::<std::io::Error>()
-        .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }

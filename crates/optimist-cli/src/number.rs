@@ -9,10 +9,7 @@ pub fn significant(value: f64, digits: usize) -> String {
     let (mantissa, exponent) = scientific.split_once('e').expect("the format has an exponent");
     let exponent: i32 = exponent.parse().expect("the exponent is a whole number");
     if (-4..=digits as i32).contains(&exponent) {
-        trimmed(&format!(
-            "{value:.*}",
-            (digits as i32 - 1 - exponent).max(0) as usize
-        ))
+        trimmed(&format!("{value:.*}", (digits as i32 - 1 - exponent).max(0) as usize))
     } else {
         format!("{}e{exponent}", trimmed(mantissa))
     }

@@ -28,14 +28,9 @@ pub fn text(trials: &[Trial], direction: Direction) -> Option<String> {
         if let Some((x_before, y_before)) = bend {
             canvas[y_before][x_before..=x].fill('─');
             if y != y_before {
-                canvas[y_before.min(y)..=y_before.max(y)]
-                    .iter_mut()
-                    .for_each(|line| line[x] = '│');
-                (canvas[y_before][x], canvas[y][x]) = if y < y_before {
-                    ('╯', '╭')
-                } else {
-                    ('╮', '╰')
-                };
+                canvas[y_before.min(y)..=y_before.max(y)].iter_mut().for_each(|line| line[x] = '│');
+                (canvas[y_before][x], canvas[y][x]) =
+                    if y < y_before { ('╯', '╭') } else { ('╮', '╰') };
             }
         }
         bend = Some((x, y));
@@ -58,11 +53,8 @@ pub fn text(trials: &[Trial], direction: Direction) -> Option<String> {
     for &(number, value) in &points.best {
         canvas[row(value)][column(number)] = '●';
     }
-    let failed: Vec<usize> = trials
-        .iter()
-        .filter(|t| t.value().is_none())
-        .map(|t| column(t.number))
-        .collect();
+    let failed: Vec<usize> =
+        trials.iter().filter(|t| t.value().is_none()).map(|t| column(t.number)).collect();
 
     let label = |row: usize| match row {
         0 => significant(high, 5),
@@ -71,33 +63,19 @@ pub fn text(trials: &[Trial], direction: Direction) -> Option<String> {
         _ => String::new(),
     };
     let mut lines: Vec<String> = (0..HEIGHT)
-        .map(|row| {
-            format!(
-                "{:>LABEL$} ┤{}",
-                label(row),
-                String::from_iter(canvas[row]).trim_end()
-            )
-        })
+        .map(|row| format!("{:>LABEL$} ┤{}", label(row), String::from_iter(canvas[row]).trim_end()))
         .collect();
-    let axis: String = (0..WIDTH)
-        .map(|column| if failed.contains(&column) { '×' } else { '─' })
-        .collect();
+    let axis: String = (0..WIDTH).map(|column| if failed.contains(&column) { '×' } else { '─' }).collect();
     lines.push(format!("{:>LABEL$} └{axis}", ""));
     lines.push(format!("{:>LABEL$}  0{:>rest$}", "trial", last, rest = WIDTH - 1));
-    lines.push(format!(
-        "{:>LABEL$}  ● new best   · trial   ── best so far   × failed",
-        ""
-    ));
+    lines.push(format!("{:>LABEL$}  ● new best   · trial   ── best so far   × failed", ""));
     Some(lines.join("\n"))
 }
 
 /// The run as an SVG document; `None` if no trial has a value.
 pub fn svg(trials: &[Trial], direction: Direction, title: &str) -> Option<String> {
     let points = Points::of(trials, direction)?;
-    let end = (
-        trials.iter().map(|trial| trial.number).max()?,
-        points.best.last()?.1,
-    );
+    let end = (trials.iter().map(|trial| trial.number).max()?, points.best.last()?.1);
     let pair = |&(number, value): &(usize, f64)| (number as f64, value);
     let values = ScatterPlot::new()
         .with_data(points.values.iter().map(pair))
@@ -109,10 +87,8 @@ pub fn svg(trials: &[Trial], direction: Direction, title: &str) -> Option<String
         .with_color("darkorange")
         .with_legend("best so far");
     let plots: Vec<Plot> = vec![values.into(), best.into()];
-    let layout = Layout::auto_from_plots(&plots)
-        .with_title(title)
-        .with_x_label("trial")
-        .with_y_label("value");
+    let layout =
+        Layout::auto_from_plots(&plots).with_title(title).with_x_label("trial").with_y_label("value");
     Some(kuva::render_to_svg(plots, layout))
 }
 
@@ -125,17 +101,12 @@ struct Points {
 
 impl Points {
     fn of(trials: &[Trial], direction: Direction) -> Option<Self> {
-        let mut values: Vec<(usize, f64)> = trials
-            .iter()
-            .filter_map(|trial| Some((trial.number, trial.value()?)))
-            .collect();
+        let mut values: Vec<(usize, f64)> =
+            trials.iter().filter_map(|trial| Some((trial.number, trial.value()?))).collect();
         values.sort_by_key(|(number, _)| *number);
         let mut best: Vec<(usize, f64)> = Vec::new();
         for &(number, value) in &values {
-            if best
-                .last()
-                .is_none_or(|&(_, best)| direction.flip(value) > direction.flip(best))
-            {
+            if best.last().is_none_or(|&(_, best)| direction.flip(value) > direction.flip(best)) {
                 best.push((number, value));
             }
         }
@@ -144,11 +115,7 @@ impl Points {
 
     /// From the best value to the worst, but for outliers on the bad side: they would flatten the rest.
     fn visible_range(&self, direction: Direction) -> (f64, f64) {
-        let mut sorted: Vec<f64> = self
-            .values
-            .iter()
-            .map(|&(_, value)| direction.flip(value))
-            .collect();
+        let mut sorted: Vec<f64> = self.values.iter().map(|&(_, value)| direction.flip(value)).collect();
         sorted.sort_by(f64::total_cmp);
         let at = |part: f64| sorted[((sorted.len() - 1) as f64 * part).round() as usize];
         let worst = at(0.0).max(at(0.25) - 3.0 * (at(0.75) - at(0.25)));
@@ -168,12 +135,7 @@ mod tests {
 
     fn trials(values: &[Option<f64>]) -> Vec<Trial> {
         let result = |value: &Option<f64>| match *value {
-            Some(value) => Ok(Measurement {
-                value,
-                noise_std: None,
-                note: None,
-                metrics: None,
-            }),
+            Some(value) => Ok(Measurement { value, noise_std: None, note: None, metrics: None }),
             None => Err("broke".to_owned()),
         };
         let trial = |(number, value)| Trial {
@@ -200,11 +162,7 @@ mod tests {
     fn the_best_line_rises_when_maximizing_and_falls_when_minimizing() {
         let values = trials(&[Some(1.0), Some(0.0), Some(2.0), None, Some(3.0)]);
         let picture = text(&values, Direction::Maximize).unwrap();
-        assert_eq!(
-            picture.matches('●').count(),
-            3 + 1,
-            "three bests and the legend:\n{picture}"
-        );
+        assert_eq!(picture.matches('●').count(), 3 + 1, "three bests and the legend:\n{picture}");
         assert!(picture.lines().next().unwrap().ends_with('●'), "{picture}");
         assert_eq!(picture.matches('×').count(), 1 + 1, "{picture}");
         let picture = text(&values, Direction::Minimize).unwrap();
@@ -216,10 +174,7 @@ mod tests {
         let mut values: Vec<Option<f64>> = (0..20).map(|i| Some(f64::from(i))).collect();
         values[3] = Some(-1e9);
         let picture = text(&trials(&values), Direction::Maximize).unwrap();
-        assert!(
-            picture.contains('▾') && picture.matches('●').count() > 8,
-            "{picture}"
-        );
+        assert!(picture.contains('▾') && picture.matches('●').count() > 8, "{picture}");
     }
 
     #[test]

@@ -22,36 +22,25 @@ impl Progress {
     /// A run that is about to start.
     pub fn new(study: &StudyFile) -> Self {
         let bar = if std::io::stderr().is_terminal() {
-            let bar = ProgressBar::new(study.trials as u64)
-                .with_style(style())
-                .with_message("no value yet");
+            let bar = ProgressBar::new(study.trials as u64).with_style(style()).with_message("no value yet");
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         } else {
             ProgressBar::hidden()
         };
-        Self {
-            bar,
-            direction: study.direction,
-            best: None,
-        }
+        Self { bar, direction: study.direction, best: None }
     }
 
     /// A trial has ended.
     pub fn update(&mut self, trial: &Trial) {
         self.bar.inc(1);
         match &trial.result {
-            Err(reason) => self.print(&format!(
-                "trial {} failed: {}",
-                trial.number,
-                reason.replace('\n', "\n  ")
-            )),
+            Err(reason) => {
+                self.print(&format!("trial {} failed: {}", trial.number, reason.replace('\n', "\n  ")))
+            }
             Ok(measurement) => {
                 let value = measurement.value;
-                if self
-                    .best
-                    .is_none_or(|best| self.direction.flip(value) > self.direction.flip(best))
-                {
+                if self.best.is_none_or(|best| self.direction.flip(value) > self.direction.flip(best)) {
                     self.best = Some(value);
                     let best = format!("{} at trial {}", significant(value, 6), trial.number);
                     let message = format!("best {best}: {}", in_short(&trial.params));

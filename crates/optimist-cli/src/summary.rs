@@ -24,10 +24,7 @@ pub fn text(
         recommended.map(|recommended| Column::recommended(recommended, study, encoding, trials));
     let best =
         best(study, trials).filter(|best| recommended.as_ref().and_then(|column| column.trial) != Some(best));
-    let columns: Vec<Column<'_>> = recommended
-        .into_iter()
-        .chain(best.map(Column::best_observed))
-        .collect();
+    let columns: Vec<Column<'_>> = recommended.into_iter().chain(best.map(Column::best_observed)).collect();
     let mut parts = vec![headline(study, trials, took), table(study, &columns)];
     parts.extend(picture::text(trials, study.direction));
     parts.join("\n\n")
@@ -60,12 +57,7 @@ impl<'t> Column<'t> {
     }
 
     fn best_observed(trial: &'t Trial) -> Self {
-        Self {
-            title: "best observed",
-            trial: Some(trial),
-            expected: None,
-            params: trial.params.clone(),
-        }
+        Self { title: "best observed", trial: Some(trial), expected: None, params: trial.params.clone() }
     }
 }
 
@@ -75,12 +67,7 @@ fn headline(study: &StudyFile, trials: &[Trial], took: Duration) -> String {
         0 => String::new(),
         n_failed => format!(" ({n_failed} failed)"),
     };
-    format!(
-        "{}: {} trial{plural}{failed} in {}",
-        study.name,
-        trials.len(),
-        duration(took)
-    )
+    format!("{}: {} trial{plural}{failed} in {}", study.name, trials.len(), duration(took))
 }
 
 fn table(study: &StudyFile, columns: &[Column<'_>]) -> String {
@@ -89,51 +76,30 @@ fn table(study: &StudyFile, columns: &[Column<'_>]) -> String {
     let mut row = |title: &str, cell: &dyn Fn(&Column<'_>) -> Option<String>| {
         let cells: Vec<Option<String>> = columns.iter().map(cell).collect();
         if cells.iter().any(Option::is_some) {
-            let cells = cells
-                .into_iter()
-                .map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
+            let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
             table.add_row(std::iter::once(title.to_owned()).chain(cells));
         }
     };
     row("", &|column| Some(column.title.to_owned()));
-    row("trial", &|column| {
-        column.trial.map(|trial| trial.number.to_string())
-    });
-    row("observed value", &|column| {
-        column.trial?.value().map(|value| significant(value, 6))
-    });
+    row("trial", &|column| column.trial.map(|trial| trial.number.to_string()));
+    row("observed value", &|column| column.trial?.value().map(|value| significant(value, 6)));
     row("expected value", &|column| column.expected.clone());
     row("", &|_| Some(String::new()));
     for parameter in study.space.parameters() {
-        row(&parameter.name, &|column| {
-            column.params.get(&parameter.name).map(shown)
-        });
+        row(&parameter.name, &|column| column.params.get(&parameter.name).map(shown));
     }
-    table
-        .to_string()
-        .lines()
-        .map(str::trim_end)
-        .collect::<Vec<_>>()
-        .join("\n")
+    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 /// The trial with the best observed value; of equals the first.
 fn best<'t>(study: &StudyFile, trials: &'t [Trial]) -> Option<&'t Trial> {
-    let valued = trials
-        .iter()
-        .filter_map(|trial| Some((study.direction.flip(trial.value()?), trial)));
-    valued
-        .rev()
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, trial)| trial)
+    let valued = trials.iter().filter_map(|trial| Some((study.direction.flip(trial.value()?), trial)));
+    valued.rev().max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, trial)| trial)
 }
 
 /// `lr=0.01 kind=relu`.
 pub fn in_short(params: &Assignment) -> String {
-    let pairs: Vec<String> = params
-        .iter()
-        .map(|(name, value)| format!("{name}={}", shown(value)))
-        .collect();
+    let pairs: Vec<String> = params.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
     pairs.join(" ")
 }
 
@@ -178,27 +144,12 @@ mod tests {
             number,
             params: params.clone(),
             x: encoding.encode(params).unwrap(),
-            result: Ok(Measurement {
-                value,
-                noise_std: None,
-                note: None,
-                metrics: None,
-            }),
+            result: Ok(Measurement { value, noise_std: None, note: None, metrics: None }),
             seconds: 1.0,
         };
         let trials = [trial(0, &flat, 0.5), trial(1, &deep, 0.7)];
-        let recommended = Recommendation {
-            x: trials[1].x.clone(),
-            mean: -0.6,
-            std: Some(0.04),
-        };
-        let text = text(
-            &study,
-            &encoding,
-            &trials,
-            Some(&recommended),
-            Duration::from_secs(75),
-        );
+        let recommended = Recommendation { x: trials[1].x.clone(), mean: -0.6, std: Some(0.04) };
+        let text = text(&study, &encoding, &trials, Some(&recommended), Duration::from_secs(75));
         let expected = "tune: 2 trials in 1 min 15 s
 
                  recommended    best observed

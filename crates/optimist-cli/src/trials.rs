@@ -52,16 +52,8 @@ pub fn run(
     interrupt: &Interrupt,
     mut observe: impl FnMut(&Trial) -> anyhow::Result<()>,
 ) -> anyhow::Result<Run> {
-    let names: Vec<String> = encoding
-        .space()
-        .parameters()
-        .iter()
-        .map(|p| p.name.clone())
-        .collect();
-    let mut run = Run {
-        trials: Vec::new(),
-        start_error: None,
-    };
+    let names: Vec<String> = encoding.space().parameters().iter().map(|p| p.name.clone()).collect();
+    let mut run = Run { trials: Vec::new(), start_error: None };
     thread::scope(|scope| {
         let evaluator = || Evaluator::new(&study.objective, &names, interrupt);
         let mut pool = Pool::start(scope, study.workers.min(study.trials), evaluator);
@@ -70,16 +62,9 @@ pub fn run(
             while pool.has_idle() && run.start_error.is_none() && !interrupt.is_requested() {
                 let Some(number) = jobs.next() else { break };
                 let x = optimizer.ask(&mut rng(study.seed, number as u64));
-                pool.submit(Job {
-                    number,
-                    params: encoding.decode(&x),
-                    x,
-                });
+                pool.submit(Job { number, params: encoding.decode(&x), x });
             }
-            let Some(Finished {
-                job, answer, seconds, ..
-            }) = pool.next_finished()
-            else {
+            let Some(Finished { job, answer, seconds, .. }) = pool.next_finished() else {
                 return Ok(run);
             };
             let result = match answer {
@@ -95,13 +80,7 @@ pub fn run(
                     continue;
                 }
             };
-            let trial = Trial {
-                number: job.number,
-                params: job.params,
-                x: job.x,
-                result,
-                seconds,
-            };
+            let trial = Trial { number: job.number, params: job.params, x: job.x, result, seconds };
             optimizer.tell(observation(&trial, study))?;
             observe(&trial)?;
             run.trials.push(trial);
@@ -145,21 +124,12 @@ impl Pool {
                     let answer = evaluator.evaluate(job.number, &job.params);
                     let seconds = start.elapsed().as_secs_f64();
                     // Nobody listens any more if the run was given up.
-                    let _ = done.send(Finished {
-                        worker,
-                        job,
-                        answer,
-                        seconds,
-                    });
+                    let _ = done.send(Finished { worker, job, answer, seconds });
                 }
             });
             job
         });
-        Self {
-            workers: workers.collect(),
-            idle: (0..n_workers).rev().collect(),
-            finished,
-        }
+        Self { workers: workers.collect(), idle: (0..n_workers).rev().collect(), finished }
     }
 
     fn has_idle(&self) -> bool {
@@ -169,9 +139,7 @@ impl Pool {
     /// Gives the job to an idle worker.
     fn submit(&mut self, job: Job) {
         let worker = self.idle.pop().expect("only called while a worker is idle");
-        self.workers[worker]
-            .send(job)
-            .expect("workers listen until the pool is dropped");
+        self.workers[worker].send(job).expect("workers listen until the pool is dropped");
     }
 
     /// Waits for a job to be done; `None` if all are.
@@ -187,16 +155,12 @@ impl Pool {
 
 fn observation(trial: &Trial, study: &StudyFile) -> Observation {
     let outcome = match &trial.result {
-        Ok(Measurement { value, noise_std, .. }) => Outcome::Value {
-            y: study.direction.flip(*value),
-            noise_std: *noise_std,
-        },
+        Ok(Measurement { value, noise_std, .. }) => {
+            Outcome::Value { y: study.direction.flip(*value), noise_std: *noise_std }
+        }
         Err(_) => Outcome::Failed,
     };
-    Observation {
-        x: trial.x.clone(),
-        outcome,
-    }
+    Observation { x: trial.x.clone(), outcome }
 }
 
 impl Trial {

@@ -54,10 +54,7 @@ for line in sys.stdin:
 }
 
 fn states(trials: &[Value]) -> Vec<&str> {
-    trials
-        .iter()
-        .map(|trial| trial["state"].as_str().unwrap())
-        .collect()
+    trials.iter().map(|trial| trial["state"].as_str().unwrap()).collect()
 }
 
 fn without_seconds(mut trials: Vec<Value>) -> Vec<Value> {
@@ -70,39 +67,17 @@ fn without_seconds(mut trials: Vec<Value>) -> Vec<Value> {
 #[test]
 fn the_quickstart_finds_a_good_roast_and_shows_it() {
     let folder = Folder::new();
-    folder.write(
-        "quickstart.toml",
-        include_str!("../../../examples/quickstart.toml"),
-    );
+    folder.write("quickstart.toml", include_str!("../../../examples/quickstart.toml"));
     folder.write("quickstart.py", include_str!("../../../examples/quickstart.py"));
-    let output = folder
-        .run(&["run", "quickstart.toml", "--svg", "run.svg"])
-        .expect_code(0);
-    for part in [
-        "coffee-roast: 40 trials",
-        "recommended",
-        "charge_temperature",
-        "drum",
-        "best so far",
-        "●",
-    ] {
+    let output = folder.run(&["run", "quickstart.toml", "--svg", "run.svg"]).expect_code(0);
+    for part in ["coffee-roast: 40 trials", "recommended", "charge_temperature", "drum", "best so far", "●"]
+    {
         assert!(output.stdout.contains(part), "no `{part}` in:\n{}", output.stdout);
     }
-    assert!(
-        output.stdout.lines().all(|line| line.chars().count() <= 80),
-        "{}",
-        output.stdout
-    );
-    assert!(
-        output
-            .stderr
-            .lines()
-            .all(|line| line.starts_with("best ") || line.starts_with("trial "))
-    );
+    assert!(output.stdout.lines().all(|line| line.chars().count() <= 80), "{}", output.stdout);
+    assert!(output.stderr.lines().all(|line| line.starts_with("best ") || line.starts_with("trial ")));
     let score = folder.run(&["run", "quickstart.toml", "--json"]).stdout;
-    let best = score
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok()?["value"].as_f64());
+    let best = score.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()?["value"].as_f64());
     assert!(best.fold(0.0, f64::max) > 80.0, "{score}");
     assert!(folder.read("run.svg").starts_with("<svg"));
 }
@@ -146,25 +121,17 @@ fn a_command_gets_its_parameters_on_input_in_variables_and_in_placeholders() {
         let rate = fields[2].parse::<f64>().unwrap();
         assert_eq!(
             (fields[0], rate),
-            (
-                format!("--rate={}", fields[2]).as_str(),
-                input["rate"].as_f64().unwrap()
-            )
+            (format!("--rate={}", fields[2]).as_str(), input["rate"].as_f64().unwrap())
         );
         assert_eq!(fields[3], input["the-kind"]);
         if fields[3] == "deep" {
-            assert_eq!(
-                (fields[1], fields[4]),
-                (fields[4], input["depth"].to_string().as_str())
-            );
+            assert_eq!((fields[1], fields[4]), (fields[4], input["depth"].to_string().as_str()));
         } else {
             assert_eq!((fields[1], fields[4], input.get("depth")), ("", "unset", None));
         }
     }
-    let kinds: BTreeSet<&str> = trials
-        .iter()
-        .filter_map(|trial| trial["params"]["the-kind"].as_str())
-        .collect();
+    let kinds: BTreeSet<&str> =
+        trials.iter().filter_map(|trial| trial["params"]["the-kind"].as_str()).collect();
     assert_eq!(kinds.len(), 2, "both branches of the condition were tried");
 }
 
@@ -176,29 +143,16 @@ fn each_way_to_fail_once_is_a_failed_trial_with_its_reason() {
             "exited with status 3\nstandard error ended with:\nno such bean",
         ),
         ("kill -9 $$", "killed by signal 9"),
-        (
-            "echo done",
-            "expected a number or a JSON object such as {\"value\": 0.5}, got: done",
-        ),
+        ("echo done", "expected a number or a JSON object such as {\"value\": 0.5}, got: done"),
         ("true", "wrote no value"),
         ("echo nan", "must be a finite number, got"),
         ("echo '{\"value\": NaN}'", "not finite"),
-        (
-            "echo '{\"error\": \"out of beans\"}'",
-            "the command reported: out of beans",
-        ),
-        (
-            "echo '{\"value\": 1, \"noise_std\": -2}'",
-            "\"noise_std\" must be a number, 0 or more, got -2",
-        ),
+        ("echo '{\"error\": \"out of beans\"}'", "the command reported: out of beans"),
+        ("echo '{\"value\": 1, \"noise_std\": -2}'", "\"noise_std\" must be a number, 0 or more, got -2"),
     ];
     for (script, reason) in cases {
         let folder = Folder::new();
-        shell_study(
-            &folder,
-            &format!("mkdir first 2>/dev/null || {{ echo 1; exit; }}; {script}"),
-            "",
-        );
+        shell_study(&folder, &format!("mkdir first 2>/dev/null || {{ echo 1; exit; }}; {script}"), "");
         let trials = folder.trials(&[]);
         assert_eq!(states(&trials), ["failed", "complete", "complete"], "{script}");
         let shown = trials[0]["reason"].as_str().unwrap();
@@ -219,11 +173,7 @@ fn each_way_to_fail_while_serving_is_a_failed_trial_and_the_next_one_succeeds() 
         ("return 'done'", "got: done", true),
         ("os.close(1); time.sleep(1000)", "before it answered", true),
         ("return '{\"value\": NaN}'", "not finite", false),
-        (
-            "return json.dumps({'error': 'out of beans'})",
-            "the command reported: out of beans",
-            false,
-        ),
+        ("return json.dumps({'error': 'out of beans'})", "the command reported: out of beans", false),
     ];
     for (failure, reason, restarts) in cases {
         let folder = Folder::new();
@@ -233,11 +183,7 @@ fn each_way_to_fail_while_serving_is_a_failed_trial_and_the_next_one_succeeds() 
         );
         serve_study(&folder, &reply, timeout);
         let trials = folder.trials(&[]);
-        assert_eq!(
-            states(&trials),
-            ["complete", "failed", "complete", "complete"],
-            "{failure}"
-        );
+        assert_eq!(states(&trials), ["complete", "failed", "complete", "complete"], "{failure}");
         let shown = trials[1]["reason"].as_str().unwrap();
         assert!(shown.contains(reason), "{failure}: {shown}");
         assert_eq!(trials[0]["note"] != trials[2]["note"], restarts, "{failure}");
@@ -250,16 +196,9 @@ fn each_way_to_fail_while_serving_is_a_failed_trial_and_the_next_one_succeeds() 
 fn a_timeout_kills_what_the_command_started_too() {
     let folder = Folder::new();
     shell_study(&folder, "sleep 1000 & echo $! > pid; wait", "");
-    folder.write(
-        "study.toml",
-        &folder.read("study.toml").replace("timeout = 30", "timeout = 2"),
-    );
+    folder.write("study.toml", &folder.read("study.toml").replace("timeout = 30", "timeout = 2"));
     let output = folder.run(&["run", "study.toml", "--trials", "1"]).expect_code(1);
-    assert!(
-        output.stderr.contains("no value within the timeout of 2 s"),
-        "{}",
-        output.stderr
-    );
+    assert!(output.stderr.contains("no value within the timeout of 2 s"), "{}", output.stderr);
     let pid = folder.read("pid");
     assert!(!pid.is_empty());
     // A zombie is as good as gone, and where nobody reaps orphans it is all that is left.
@@ -289,21 +228,10 @@ fn a_child_left_behind_does_not_hold_up_the_trial() {
 fn floods_on_either_pipe_do_not_block_a_trial() {
     let folder = Folder::new();
     let flood = "head -c 3000000 /dev/zero | tr '\\0' 'x'";
-    shell_study(
-        &folder,
-        &format!("{flood} >&2; {flood}; yes | head -n 100000; echo; echo 7"),
-        "",
-    );
+    shell_study(&folder, &format!("{flood} >&2; {flood}; yes | head -n 100000; echo; echo 7"), "");
     let trials = folder.trials(&[]);
-    assert_eq!(
-        (states(&trials), &trials[0]["value"]),
-        (vec!["complete"; 3], &Value::from(7.0))
-    );
-    serve_study(
-        &folder,
-        "sys.stderr.write('x' * 3000000); sys.stderr.flush(); return 1.5",
-        30.0,
-    );
+    assert_eq!((states(&trials), &trials[0]["value"]), (vec!["complete"; 3], &Value::from(7.0)));
+    serve_study(&folder, "sys.stderr.write('x' * 3000000); sys.stderr.flush(); return 1.5", 30.0);
     assert_eq!(states(&folder.trials(&[])), ["complete"; 4]);
 }
 
@@ -312,24 +240,13 @@ fn the_best_is_the_largest_or_the_smallest_as_the_study_says() {
     for (direction, sign) in [("maximize", 1.0), ("minimize", -1.0)] {
         let folder = Folder::new();
         shell_study(&folder, "echo $OPTIMIST_X", "");
-        folder.write(
-            "study.toml",
-            &folder.read("study.toml").replace("maximize", direction),
-        );
-        let values: Vec<f64> = folder
-            .trials(&["--trials", "8"])
-            .iter()
-            .map(|trial| trial["value"].as_f64().unwrap())
-            .collect();
-        let best = (0..8)
-            .max_by(|&a, &b| (sign * values[a]).total_cmp(&(sign * values[b])))
-            .unwrap();
+        folder.write("study.toml", &folder.read("study.toml").replace("maximize", direction));
+        let values: Vec<f64> =
+            folder.trials(&["--trials", "8"]).iter().map(|trial| trial["value"].as_f64().unwrap()).collect();
+        let best = (0..8).max_by(|&a, &b| (sign * values[a]).total_cmp(&(sign * values[b]))).unwrap();
         let output = folder.run(&["run", "study.toml", "--trials", "8"]).expect_code(0);
         let last_best = output.stderr.lines().last().unwrap().to_owned();
-        assert!(
-            last_best.contains(&format!("at trial {best}:")),
-            "{direction}: {values:?}\n{last_best}"
-        );
+        assert!(last_best.contains(&format!("at trial {best}:")), "{direction}: {values:?}\n{last_best}");
     }
 }
 
@@ -353,16 +270,9 @@ fn two_workers_measure_two_trials_at_the_same_time() {
     assert_eq!(states(&trials), ["complete"; 2]);
     assert_ne!(trials[0]["params"], trials[1]["params"]);
 
-    serve_study(
-        &folder,
-        "time.sleep(0.05); return json.dumps({'value': 1, 'note': str(os.getpid())})",
-        30.0,
-    );
+    serve_study(&folder, "time.sleep(0.05); return json.dumps({'value': 1, 'note': str(os.getpid())})", 30.0);
     let trials = folder.trials(&["--workers", "2", "--trials", "9"]);
-    let numbers: Vec<u64> = trials
-        .iter()
-        .filter_map(|trial| trial["trial"].as_u64())
-        .collect();
+    let numbers: Vec<u64> = trials.iter().filter_map(|trial| trial["trial"].as_u64()).collect();
     assert_eq!(numbers, (0..9).collect::<Vec<u64>>());
     let servers: BTreeSet<&str> = trials.iter().filter_map(|trial| trial["note"].as_str()).collect();
     assert_eq!(servers.len(), 2, "one process for each worker");
@@ -391,11 +301,7 @@ fn a_run_without_any_value_fails_and_says_why() {
     shell_study(&folder, "echo 'no such bean' >&2; exit 3", "");
     let output = folder.run(&["run", "study.toml"]).expect_code(1);
     assert_eq!(output.stdout, "");
-    for part in [
-        "error: all 3 trials failed",
-        "exited with status 3",
-        "no such bean",
-    ] {
+    for part in ["error: all 3 trials failed", "exited with status 3", "no such bean"] {
         assert!(output.stderr.contains(part), "no `{part}` in:\n{}", output.stderr);
     }
 }
@@ -404,21 +310,10 @@ fn a_run_without_any_value_fails_and_says_why() {
 fn a_command_that_cannot_be_started_ends_the_run_at_once() {
     let folder = Folder::new();
     shell_study(&folder, "", "");
-    folder.write(
-        "study.toml",
-        &folder.read("study.toml").replace("\"sh\"", "\"no-such-program\""),
-    );
+    folder.write("study.toml", &folder.read("study.toml").replace("\"sh\"", "\"no-such-program\""));
     let output = folder.run(&["run", "study.toml"]).expect_code(1);
-    assert!(
-        output.stderr.starts_with("error: cannot start `no-such-program`"),
-        "{}",
-        output.stderr
-    );
-    assert!(
-        output.stderr.contains("check `command` in [objective]"),
-        "{}",
-        output.stderr
-    );
+    assert!(output.stderr.starts_with("error: cannot start `no-such-program`"), "{}", output.stderr);
+    assert!(output.stderr.contains("check `command` in [objective]"), "{}", output.stderr);
 }
 
 #[test]
@@ -426,12 +321,8 @@ fn commands_run_in_the_folder_of_the_study_file() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path().join("inner")).unwrap();
     shell_study(&folder, ". ./value.sh", "");
-    let study = folder
-        .read("study.toml")
-        .replace("\"sh\", \"-c\"", "\"./objective\"");
-    folder
-        .write("inner/study.toml", &study)
-        .write("inner/objective", "#!/bin/sh\necho 4\n");
+    let study = folder.read("study.toml").replace("\"sh\", \"-c\"", "\"./objective\"");
+    folder.write("inner/study.toml", &study).write("inner/objective", "#!/bin/sh\necho 4\n");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(folder.path().join("inner/objective"), executable).unwrap();
     folder.run(&["run", "inner/study.toml"]).expect_code(0);
@@ -443,23 +334,13 @@ fn interrupting_a_run_shows_what_was_found_so_far() {
     // The second trial interrupts the run, then ends as if nothing had happened.
     let script = "if mkdir first 2>/dev/null; then echo 1; else kill -INT $PPID; sleep 0.3; echo 2; fi";
     shell_study(&folder, script, "");
-    let output = folder
-        .run(&["run", "study.toml", "--trials", "50"])
-        .expect_code(130);
+    let output = folder.run(&["run", "study.toml", "--trials", "50"]).expect_code(130);
     assert!(output.stdout.contains(": 2 trials in"), "{}", output.stdout);
-    assert!(
-        output.stderr.contains("stopped after 2 of 50 trials"),
-        "{}",
-        output.stderr
-    );
+    assert!(output.stderr.contains("stopped after 2 of 50 trials"), "{}", output.stderr);
 
     shell_study(&folder, "kill -TERM $PPID; sleep 1000; echo 2", "");
     let output = folder.run(&["run", "study.toml"]).expect_code(130);
-    assert!(
-        output.stderr.contains("stopped after 0 of 3 trials"),
-        "{}",
-        output.stderr
-    );
+    assert!(output.stderr.contains("stopped after 0 of 3 trials"), "{}", output.stderr);
 }
 
 #[test]
@@ -483,10 +364,7 @@ fn help_and_version_are_there() {
     let folder = Folder::new();
     for (args, part) in [
         (&["--help"][..], "Run a study"),
-        (
-            &["run", "--help"],
-            "optimist run study.toml --json > trials.jsonl",
-        ),
+        (&["run", "--help"], "optimist run study.toml --json > trials.jsonl"),
         (&["--version"], concat!("optimist ", env!("CARGO_PKG_VERSION"))),
     ] {
         let output = folder.run(args).expect_code(0);

@@ -17,32 +17,21 @@ fn expect(text: &str, parts: &[&str]) {
     assert_eq!(output.stdout, "");
     assert!(output.stderr.starts_with("error: "), "{}", output.stderr);
     for part in parts {
-        assert!(
-            output.stderr.contains(part),
-            "no `{part}` for\n{text}\nin\n{}",
-            output.stderr
-        );
+        assert!(output.stderr.contains(part), "no `{part}` for\n{text}\nin\n{}", output.stderr);
     }
 }
 
 /// A mistake at the top of an otherwise good file.
 #[track_caller]
 fn top(line: &str, parts: &[&str]) {
-    let direction = if line.contains("direct") {
-        ""
-    } else {
-        "direction = \"maximize\""
-    };
+    let direction = if line.contains("direct") { "" } else { "direction = \"maximize\"" };
     expect(&format!("{direction}\n{line}\n{OBJECTIVE}{X}"), parts);
 }
 
 /// A mistake in `[objective]`, from line 3 on.
 #[track_caller]
 fn objective(lines: &str, parts: &[&str]) {
-    expect(
-        &format!("direction = \"maximize\"\n[objective]\n{lines}\n{X}"),
-        parts,
-    );
+    expect(&format!("direction = \"maximize\"\n[objective]\n{lines}\n{X}"), parts);
 }
 
 /// A mistake in the parameters, from line 4 on.
@@ -54,11 +43,7 @@ fn parameters(lines: &str, parts: &[&str]) {
 #[test]
 fn a_file_that_is_not_there_or_not_toml() {
     let output = Folder::new().run(&["run", "none.toml"]).expect_code(2);
-    assert!(
-        output.stderr.contains("cannot read the study file none.toml"),
-        "{}",
-        output.stderr
-    );
+    assert!(output.stderr.contains("cannot read the study file none.toml"), "{}", output.stderr);
     top("name = coffee", &["study.toml:2:8", "not TOML", "name = coffee"]);
     top("seed = 1\nseed = 2", &["study.toml:3:1", "duplicate key"]);
 }
@@ -67,92 +52,35 @@ fn a_file_that_is_not_there_or_not_toml() {
 fn keys_of_the_study() {
     top(
         "directon = \"maximize\"",
-        &[
-            "study.toml:2:1",
-            "unknown key `directon`",
-            "did you mean `direction`?",
-        ],
+        &["study.toml:2:1", "unknown key `directon`", "did you mean `direction`?"],
     );
-    top(
-        "worker = 2",
-        &[
-            "study.toml:2:1",
-            "unknown key `worker`",
-            "did you mean `workers`?",
-        ],
-    );
+    top("worker = 2", &["study.toml:2:1", "unknown key `worker`", "did you mean `workers`?"]);
     top(
         "direction = \"maximise\"",
-        &[
-            "study.toml:2:13",
-            "`direction`",
-            "`maximize` or `minimize`",
-            "did you mean `maximize`?",
-        ],
+        &["study.toml:2:13", "`direction`", "`maximize` or `minimize`", "did you mean `maximize`?"],
     );
     top("direction = \"min\"", &["did you mean `minimize`?"]);
-    top(
-        "trials = 0",
-        &[
-            "study.toml:2:10",
-            "`trials`",
-            "expected a whole number, 1 or more",
-        ],
-    );
+    top("trials = 0", &["study.toml:2:10", "`trials`", "expected a whole number, 1 or more"]);
     top(
         "trials = \"many\"",
-        &[
-            "study.toml:2:10",
-            "cannot be the string \"many\"",
-            "a whole number, 1 or more",
-        ],
+        &["study.toml:2:10", "cannot be the string \"many\"", "a whole number, 1 or more"],
     );
-    top(
-        "seed = 1.5",
-        &["study.toml:2:8", "`seed`", "a whole number, 0 or more"],
-    );
+    top("seed = 1.5", &["study.toml:2:8", "`seed`", "a whole number, 0 or more"]);
     top("name = 3", &["study.toml:2:8", "`name`", "expected a string"]);
     expect(
         &format!("{OBJECTIVE}{X}"),
-        &[
-            "study.toml:1:1",
-            "the study has no `direction`",
-            "`maximize` or `minimize`",
-        ],
+        &["study.toml:1:1", "the study has no `direction`", "`maximize` or `minimize`"],
     );
-    expect(
-        &format!("direction = \"maximize\"\n{X}"),
-        &["the study has no `objective`"],
-    );
-    expect(
-        &format!("direction = \"maximize\"\n{OBJECTIVE}"),
-        &["the study has no `parameters`"],
-    );
+    expect(&format!("direction = \"maximize\"\n{X}"), &["the study has no `objective`"]);
+    expect(&format!("direction = \"maximize\"\n{OBJECTIVE}"), &["the study has no `parameters`"]);
 }
 
 #[test]
 fn the_objective() {
-    objective(
-        "mode = \"once\"",
-        &[
-            "study.toml:2:2",
-            "`[objective]` has no `command`",
-            "a list of strings",
-        ],
-    );
-    objective(
-        "command = \"python3 a.py\"",
-        &["study.toml:3:11", "`command`", "[\"python3\", \"train.py\"]"],
-    );
+    objective("mode = \"once\"", &["study.toml:2:2", "`[objective]` has no `command`", "a list of strings"]);
+    objective("command = \"python3 a.py\"", &["study.toml:3:11", "`command`", "[\"python3\", \"train.py\"]"]);
     objective("command = []", &["study.toml:3:11", "`command`", "an empty list"]);
-    objective(
-        "comand = [\"true\"]",
-        &[
-            "study.toml:3:1",
-            "unknown key `comand`",
-            "did you mean `command`?",
-        ],
-    );
+    objective("comand = [\"true\"]", &["study.toml:3:1", "unknown key `comand`", "did you mean `command`?"]);
     objective(
         "command = [\"true\"]\nmode = \"server\"",
         &["study.toml:4:8", "`once` or `serve`", "did you mean `serve`?"],
@@ -163,55 +91,29 @@ fn the_objective() {
     );
     objective(
         "command = [\"a\", \"{x}\"]\nmode = \"serve\"",
-        &[
-            "study.toml:3:11",
-            "`{x}`",
-            "read the parameters from standard input",
-        ],
+        &["study.toml:3:11", "`{x}`", "read the parameters from standard input"],
     );
     let near = "direction = \"minimize\"\n[objective]\ncommand = [\"a\", \"--lr={rat}\"]\n[parameters.rate]\ntype = \"bool\"";
-    expect(
-        near,
-        &[
-            "study.toml:3:11",
-            "`{rat}` in `command` is not a parameter",
-            "did you mean `{rate}`?",
-        ],
-    );
+    expect(near, &["study.toml:3:11", "`{rat}` in `command` is not a parameter", "did you mean `{rate}`?"]);
 }
 
 #[test]
 fn the_optimizer() {
-    top(
-        "optimizer = 3",
-        &["study.toml:2:13", "`optimizer` is not a table"],
-    );
+    top("optimizer = 3", &["study.toml:2:13", "`optimizer` is not a table"]);
     let optimizer = |lines: &str| format!("direction = \"maximize\"\n[optimizer]\n{lines}\n{OBJECTIVE}{X}");
-    expect(
-        &optimizer("name = \"rndom\""),
-        &["study.toml:3:8", "`rndom`", "did you mean `random`?"],
-    );
-    expect(
-        &optimizer("name = \"go-ucb\"\nnonsense = 3"),
-        &["study.toml:4:1", "`nonsense`"],
-    );
+    expect(&optimizer("name = \"rndom\""), &["study.toml:3:8", "`rndom`", "did you mean `random`?"]);
+    expect(&optimizer("name = \"go-ucb\"\nnonsense = 3"), &["study.toml:4:1", "`nonsense`"]);
 }
 
 #[test]
 fn the_parameters() {
     parameters("[parameters]", &["study.toml:4:2", "the study has no parameters"]);
-    parameters(
-        "[parameters]\nx = 3",
-        &["study.toml:5:5", "parameter `x` is not a table"],
-    );
+    parameters("[parameters]\nx = 3", &["study.toml:5:5", "parameter `x` is not a table"]);
     parameters(
         "[parameters.x]\nlow = 1",
         &["study.toml:4:13", "parameter `x` has no `type`", "`categorical`"],
     );
-    parameters(
-        "[parameters.x]\ntype = \"flaot\"",
-        &["study.toml:5:8", "`type`", "did you mean `float`?"],
-    );
+    parameters("[parameters.x]\ntype = \"flaot\"", &["study.toml:5:8", "`type`", "did you mean `float`?"]);
     parameters(
         "[parameters.x]\ntype = \"float\"\nlow = 1",
         &["study.toml:4:13", "parameter `x` has no `high`"],
@@ -258,31 +160,14 @@ fn the_parameters() {
 fn the_conditions() {
     let kind = "[parameters.kind]\ntype = \"categorical\"\nchoices = [\"deep\", \"flat\"]\n[parameters.x]\ntype = \"bool\"\n";
     let when = |when: &str| format!("{kind}{when}");
-    parameters(
-        &when("when = { knd = \"deep\" }"),
-        &["study.toml:9:10", "`knd`", "did you mean `kind`?"],
-    );
+    parameters(&when("when = { knd = \"deep\" }"), &["study.toml:9:10", "`knd`", "did you mean `kind`?"]);
     parameters(
         &when("when = { kind = \"dep\" }"),
-        &[
-            "study.toml:9:17",
-            "`dep`",
-            "`deep` or `flat`",
-            "did you mean `deep`?",
-        ],
+        &["study.toml:9:17", "`dep`", "`deep` or `flat`", "did you mean `deep`?"],
     );
-    parameters(
-        &when("when = { kind = [\"deep\"] }"),
-        &["study.toml:9:17", "`kind`", "a string, a number"],
-    );
-    parameters(
-        &when("when = \"deep\""),
-        &["study.toml:9:8", "`when`", "expected a table"],
-    );
-    parameters(
-        &when("when = { x = true }"),
-        &["study.toml:7:13", "waits for itself"],
-    );
+    parameters(&when("when = { kind = [\"deep\"] }"), &["study.toml:9:17", "`kind`", "a string, a number"]);
+    parameters(&when("when = \"deep\""), &["study.toml:9:8", "`when`", "expected a table"]);
+    parameters(&when("when = { x = true }"), &["study.toml:7:13", "waits for itself"]);
 }
 
 #[test]

@@ -34,11 +34,7 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     let mut progress = Progress::new(&study);
     let run = trials::run(&study, &encoding, optimizer.as_mut(), &interrupt, |trial| {
         progress.update(trial);
-        if args.json {
-            progress.suspend(|| print_json(trial))
-        } else {
-            Ok(())
-        }
+        if args.json { progress.suspend(|| print_json(trial)) } else { Ok(()) }
     });
     progress.finish();
     let run = run?;
@@ -46,13 +42,7 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     let has_value = run.trials.iter().any(|trial| trial.result.is_ok());
     if has_value && !args.json {
         let recommended = optimizer.recommend();
-        let text = summary::text(
-            &study,
-            &encoding,
-            &run.trials,
-            recommended.as_ref(),
-            start.elapsed(),
-        );
+        let text = summary::text(&study, &encoding, &run.trials, recommended.as_ref(), start.elapsed());
         writeln!(std::io::stdout(), "{text}")?;
     }
     if let Some(file) = &args.svg

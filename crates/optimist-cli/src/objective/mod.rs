@@ -70,22 +70,14 @@ pub struct Evaluator<'a> {
 
 /// The environment variable that carries a parameter in mode `once`.
 pub fn environment_name(parameter: &str) -> String {
-    let name: String = parameter
-        .chars()
-        .map(|c| if c.is_alphanumeric() { c } else { '_' })
-        .collect();
+    let name: String = parameter.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
     format!("OPTIMIST_{}", name.to_uppercase())
 }
 
 impl<'a> Evaluator<'a> {
     /// Nothing is started before the first trial. `names` are those of all parameters.
     pub fn new(objective: &'a Objective, names: &'a [String], interrupt: &'a Interrupt) -> Self {
-        Self {
-            objective,
-            names,
-            interrupt,
-            server: None,
-        }
+        Self { objective, names, interrupt, server: None }
     }
 
     /// Measures one trial.
@@ -100,12 +92,8 @@ impl<'a> Evaluator<'a> {
     }
 
     fn evaluate_once(&self, params: &Assignment) -> Result<Answer, StartError> {
-        let arguments: Vec<String> = self
-            .objective
-            .command
-            .iter()
-            .map(|argument| fill_in(argument, self.names, params))
-            .collect();
+        let arguments: Vec<String> =
+            self.objective.command.iter().map(|argument| fill_in(argument, self.names, params)).collect();
         let mut command = command(&arguments, &self.objective.folder);
         for name in self.names {
             match params.get(name) {
@@ -147,10 +135,7 @@ impl<'a> Evaluator<'a> {
             None => self.start(command(&self.objective.command, &self.objective.folder))?,
         };
         server.forget_errors();
-        server.send(format!(
-            "{}\n",
-            serde_json::json!({ "trial": trial, "params": params })
-        ));
+        server.send(format!("{}\n", serde_json::json!({ "trial": trial, "params": params })));
 
         let event = server.next_event(self.deadline(), self.interrupt);
         Ok(match event {
@@ -169,9 +154,7 @@ impl<'a> Evaluator<'a> {
             Event::TimedOut => Answer::Failed(self.timed_out(&mut server)),
             Event::Interrupted => Answer::Interrupted,
             Event::OutputClosed | Event::Ended(_) => {
-                let how = server
-                    .end()
-                    .map_or_else(|| "the command ended".to_owned(), process::describe);
+                let how = server.end().map_or_else(|| "the command ended".to_owned(), process::describe);
                 Answer::Failed(server.explain(&format!("{how} before it answered")))
             }
         })
@@ -180,11 +163,7 @@ impl<'a> Evaluator<'a> {
     fn start(&self, command: Command) -> Result<Process, StartError> {
         let program = command.get_program().to_string_lossy().into_owned();
         let folder = self.objective.folder.clone();
-        Process::start(command).map_err(|reason| StartError {
-            program,
-            folder,
-            reason,
-        })
+        Process::start(command).map_err(|reason| StartError { program, folder, reason })
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -194,9 +173,7 @@ impl<'a> Evaluator<'a> {
     fn timed_out(&self, process: &mut Process) -> String {
         process.end();
         let seconds = self.objective.timeout.unwrap_or_default().as_secs_f64();
-        process.explain(&format!(
-            "no value within the timeout of {seconds} s; the command was killed"
-        ))
+        process.explain(&format!("no value within the timeout of {seconds} s; the command was killed"))
     }
 }
 
@@ -214,14 +191,10 @@ impl Drop for Evaluator<'_> {
 
 /// A command in `folder`; a program given as a path is looked for there, too.
 fn command(arguments: &[String], folder: &Path) -> Command {
-    let (program, arguments) = arguments
-        .split_first()
-        .expect("a command has a program: the study file was checked");
-    let mut command = if program.contains('/') {
-        Command::new(folder.join(program))
-    } else {
-        Command::new(program)
-    };
+    let (program, arguments) =
+        arguments.split_first().expect("a command has a program: the study file was checked");
+    let mut command =
+        if program.contains('/') { Command::new(folder.join(program)) } else { Command::new(program) };
     command.args(arguments).current_dir(folder);
     command
 }
@@ -234,11 +207,9 @@ fn fill_in(argument: &str, names: &[String], params: &Assignment) -> String {
     while let Some(open) = rest.find('{') {
         filled.push_str(&rest[..open]);
         rest = &rest[open..];
-        let name = names.iter().find(|name| {
-            rest[1..]
-                .strip_prefix(name.as_str())
-                .is_some_and(|r| r.starts_with('}'))
-        });
+        let name = names
+            .iter()
+            .find(|name| rest[1..].strip_prefix(name.as_str()).is_some_and(|r| r.starts_with('}')));
         match name {
             Some(name) => {
                 filled.extend(params.get(name).map(ToString::to_string));
@@ -269,10 +240,7 @@ mod tests {
         assert_eq!(filled("--lr={lr}"), "--lr=0.5");
         assert_eq!(filled("{lr}{lr}/{{lr}}"), "0.50.5/{0.5}");
         assert_eq!(filled("momentum:{momentum}."), "momentum:.");
-        assert_eq!(
-            filled("awk {print $1} {\"a\": 1} {lr {"),
-            "awk {print $1} {\"a\": 1} {lr {"
-        );
+        assert_eq!(filled("awk {print $1} {\"a\": 1} {lr {"), "awk {print $1} {\"a\": 1} {lr {");
     }
 
     #[test]

@@ -62,11 +62,7 @@ enum Report {
 impl Process {
     /// Starts `command` with all three pipes, in a process group of its own.
     pub fn start(mut command: Command) -> std::io::Result<Self> {
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn()?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         // Bounded, so that a flood is held back in the pipe and not piled up here.
@@ -102,15 +98,7 @@ impl Process {
                     .for_each(drop)
             });
         }
-        Ok(Self {
-            child,
-            input: Some(input),
-            reports,
-            errors,
-            open_pipes: 2,
-            read_until: None,
-            status: None,
-        })
+        Ok(Self { child, input: Some(input), reports, errors, open_pipes: 2, read_until: None, status: None })
     }
 
     /// Writes to standard input, sooner or later: never blocks.
@@ -233,15 +221,8 @@ fn spawn_thread(report: &SyncSender<Report>, work: impl FnOnce(SyncSender<Report
 fn read_lines(stdout: impl Read, report: &SyncSender<Report>) {
     let mut stdout = BufReader::new(stdout);
     let mut line = Vec::new();
-    while stdout
-        .by_ref()
-        .take(LONGEST_LINE)
-        .read_until(b'\n', &mut line)
-        .is_ok_and(|read| read > 0)
-    {
-        let text = String::from_utf8_lossy(&line)
-            .trim_end_matches(['\n', '\r'])
-            .to_owned();
+    while stdout.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+        let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
         if report.send(Report::Line(text)).is_err() {
             return;
         }
@@ -270,13 +251,7 @@ impl Tail {
     }
 
     fn text(&self) -> Option<String> {
-        let bytes: Vec<u8> = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .iter()
-            .copied()
-            .collect();
+        let bytes: Vec<u8> = self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text.trim_end().lines().collect();
         let tail = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n");

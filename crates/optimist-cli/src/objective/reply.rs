@@ -55,20 +55,14 @@ impl Reply {
             Some(value) => Self::value(value, value.as_f64().unwrap_or(f64::NAN), reply),
             None => {
                 let shown = shortened(&Value::Object(reply.clone()).to_string());
-                Self::Garbage(format!(
-                    "expected \"value\" or \"error\" in the reply, got: {shown}"
-                ))
+                Self::Garbage(format!("expected \"value\" or \"error\" in the reply, got: {shown}"))
             }
         }
     }
 
     fn value(written: &Value, value: f64, reply: &Map<String, Value>) -> Reply {
         if !value.is_finite() {
-            let shown = if written.is_null() {
-                value.to_string()
-            } else {
-                written.to_string()
-            };
+            let shown = if written.is_null() { value.to_string() } else { written.to_string() };
             return Self::Error(format!("the value must be a finite number, got {shown}"));
         }
         let noise_std = match reply.get("noise_std") {
@@ -90,12 +84,7 @@ impl Reply {
             Some(Value::Object(metrics)) => Some(metrics.clone()),
             Some(other) => return Self::Error(format!("\"metrics\" must be a JSON object, got {other}")),
         };
-        Self::Value(Measurement {
-            value,
-            noise_std,
-            note,
-            metrics,
-        })
+        Self::Value(Measurement { value, noise_std, note, metrics })
     }
 }
 
@@ -121,15 +110,8 @@ mod tests {
 
     #[test]
     fn a_number_or_an_object_is_a_value() {
-        for (line, value) in [
-            ("1.5", 1.5),
-            (" -2e3\r", -2000.0),
-            ("7", 7.0),
-            ("{\"value\": 4}", 4.0),
-        ] {
-            let Reply::Value(measurement) = Reply::parse(line) else {
-                panic!("{line}")
-            };
+        for (line, value) in [("1.5", 1.5), (" -2e3\r", -2000.0), ("7", 7.0), ("{\"value\": 4}", 4.0)] {
+            let Reply::Value(measurement) = Reply::parse(line) else { panic!("{line}") };
             assert_eq!(measurement.value, value);
         }
     }
@@ -137,26 +119,16 @@ mod tests {
     #[test]
     fn what_comes_with_a_value_is_kept() {
         let line = r#"{"value": 1, "noise_std": 0.1, "note": "warm", "metrics": {"loss": 2.5}, "other": 1}"#;
-        let Reply::Value(measurement) = Reply::parse(line) else {
-            panic!()
-        };
-        assert_eq!(
-            (measurement.noise_std, measurement.note.as_deref()),
-            (Some(0.1), Some("warm"))
-        );
+        let Reply::Value(measurement) = Reply::parse(line) else { panic!() };
+        assert_eq!((measurement.noise_std, measurement.note.as_deref()), (Some(0.1), Some("warm")));
         assert_eq!(measurement.metrics.unwrap()["loss"], 2.5);
     }
 
     #[test]
     fn values_that_are_not_finite_are_failures_in_every_spelling() {
-        for line in [
-            "nan",
-            "inf",
-            "-Infinity",
-            "{\"value\": NaN}",
-            "{\"value\": -Infinity}",
-            "{\"value\": null}",
-        ] {
+        for line in
+            ["nan", "inf", "-Infinity", "{\"value\": NaN}", "{\"value\": -Infinity}", "{\"value\": null}"]
+        {
             assert!(failure(line).contains("finite"), "{line}");
         }
         assert!(failure("{\"value\": \"high\"}").contains("got \"high\""));
@@ -164,10 +136,7 @@ mod tests {
 
     #[test]
     fn errors_and_bad_extras_are_failures_that_say_why() {
-        assert_eq!(
-            failure("{\"error\": \"out of beans\"}"),
-            "the command reported: out of beans"
-        );
+        assert_eq!(failure("{\"error\": \"out of beans\"}"), "the command reported: out of beans");
         assert!(failure("{\"value\": 1, \"noise_std\": -1}").contains("got -1"));
         assert!(failure("{\"value\": 1, \"metrics\": 3}").contains("JSON object"));
     }
@@ -177,9 +146,7 @@ mod tests {
         for line in ["", "done!", "[1]", "{\"valu\": 1}", "true"] {
             assert!(matches!(Reply::parse(line), Reply::Garbage(_)), "{line}");
         }
-        let Reply::Garbage(reason) = Reply::parse(&"é".repeat(1000)) else {
-            panic!()
-        };
+        let Reply::Garbage(reason) = Reply::parse(&"é".repeat(1000)) else { panic!() };
         assert!(reason.chars().count() < 300);
     }
 }

@@ -52,10 +52,8 @@ pub enum Direction {
     Minimize,
 }
 
-const DIRECTIONS: [(&str, Direction); 2] = [
-    ("maximize", Direction::Maximize),
-    ("minimize", Direction::Minimize),
-];
+const DIRECTIONS: [(&str, Direction); 2] =
+    [("maximize", Direction::Maximize), ("minimize", Direction::Minimize)];
 
 impl Direction {
     /// Turns the user's values into values to maximise, and back.
@@ -73,44 +71,22 @@ impl StudyFile {
     /// # Errors
     /// If it cannot be read, or says something that cannot be meant.
     pub fn read(path: &Path) -> Result<Self, StudyFileError> {
-        let unreadable = |reason| StudyFileError::Unreadable {
-            path: path.to_owned(),
-            reason,
-        };
+        let unreadable = |reason| StudyFileError::Unreadable { path: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
-        let folder = path
-            .canonicalize()
-            .map_err(unreadable)?
-            .parent()
-            .map_or_else(PathBuf::new, Path::to_owned);
-        parse(
-            Source {
-                path: path.to_owned(),
-                text,
-            },
-            folder,
-        )
+        let folder =
+            path.canonicalize().map_err(unreadable)?.parent().map_or_else(PathBuf::new, Path::to_owned);
+        parse(Source { path: path.to_owned(), text }, folder)
     }
 
     /// The error that what `[optimizer]` says does not fit the study as a whole.
     pub fn wrong_settings(self, error: &dyn std::error::Error) -> StudyFileError {
         let document = DeTable::parse(&self.source.text).ok();
-        let table = document
-            .as_ref()
-            .map(|document| entries(document.get_ref()))
-            .unwrap_or_default();
+        let table = document.as_ref().map(|document| entries(document.get_ref())).unwrap_or_default();
         let problem = match table.iter().find(|entry| entry.name() == "optimizer") {
             Some(entry) => settings::settings_problem(entry, &error.to_string(), None),
-            None => Problem::new(
-                0..0,
-                error.to_string(),
-                "expected an `[optimizer]` that can do this",
-            ),
+            None => Problem::new(0..0, error.to_string(), "expected an `[optimizer]` that can do this"),
         };
-        StudyFileError::Wrong {
-            file: Box::new(self.source.clone()),
-            problems: vec![problem],
-        }
+        StudyFileError::Wrong { file: Box::new(self.source.clone()), problems: vec![problem] }
     }
 }
 
@@ -128,10 +104,7 @@ fn parse(source: Source, folder: PathBuf) -> Result<StudyFile, StudyFileError> {
         Some(study) if problems.is_empty() => Ok(study),
         _ => {
             problems.sort_by_key(|problem| problem.span.start);
-            Err(StudyFileError::Wrong {
-                file: Box::new(source),
-                problems,
-            })
+            Err(StudyFileError::Wrong { file: Box::new(source), problems })
         }
     }
 }
@@ -154,29 +127,15 @@ fn study(
     let method = settings::method(table.take("optimizer"), problems);
     table.require("objective", "the table that says how to measure a trial");
     let objective = table.table("objective", "`[objective]`", problems);
-    table.require(
-        "parameters",
-        "a table with one `[parameters.NAME]` for each parameter",
-    );
+    table.require("parameters", "a table with one `[parameters.NAME]` for each parameter");
     let parameters = table.take("parameters");
-    let declared = parameters
-        .and_then(|entry| entry.value.get_ref().as_table())
-        .map_or_else(Vec::new, entries);
+    let declared =
+        parameters.and_then(|entry| entry.value.get_ref().as_table()).map_or_else(Vec::new, entries);
     let objective = objective.and_then(|table| objective::objective(table, &declared, folder, problems));
     let space = parameters.and_then(|entry| parameters::space(&entry, problems));
     table.finish(problems);
 
     let source = source.clone();
     let (direction, method, objective, space) = (direction?, method?, objective?, space?);
-    Some(StudyFile {
-        name,
-        direction,
-        seed,
-        trials,
-        workers,
-        method,
-        objective,
-        space,
-        source,
-    })
+    Some(StudyFile { name, direction, seed, trials, workers, method, objective, space, source })
 }

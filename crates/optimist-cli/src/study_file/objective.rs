@@ -29,21 +29,12 @@ pub fn objective(
     if mode == Mode::Once {
         problems.extend(variable_problems(parameters));
     }
-    Some(Objective {
-        command,
-        mode,
-        timeout,
-        folder,
-    })
+    Some(Objective { command, mode, timeout, folder })
 }
 
 /// The words that stand in braces: `--lr={lr}` has `lr`.
 fn placeholders(argument: &str) -> impl Iterator<Item = &str> {
-    argument
-        .split('{')
-        .skip(1)
-        .filter_map(|rest| rest.split_once('}'))
-        .map(|(word, _)| word)
+    argument.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(word, _)| word)
 }
 
 /// A placeholder that cannot be filled in, or nearly is one. Other words in braces are left alone:
@@ -63,11 +54,7 @@ fn placeholder_problem(
     }
     let meant = nearest(word, names()).filter(|_| !is_parameter)?;
     let message = format!("`{{{word}}}` in `command` is not a parameter");
-    let problem = Problem::new(
-        span.clone(),
-        message,
-        "expected the name of a parameter in braces",
-    );
+    let problem = Problem::new(span.clone(), message, "expected the name of a parameter in braces");
     Some(problem.help(format!("did you mean `{{{meant}}}`?")))
 }
 

@@ -12,28 +12,17 @@ use super::table::{Entry, FromToml, Table, entries};
 pub fn space(parameters: &Entry<'_>, problems: &mut Vec<Problem>) -> Option<Space> {
     let Some(table) = parameters.value.get_ref().as_table() else {
         let expected = "expected one `[parameters.NAME]` for each parameter";
-        problems.push(Problem::new(
-            parameters.value.span(),
-            "`parameters` is not a table",
-            expected,
-        ));
+        problems.push(Problem::new(parameters.value.span(), "`parameters` is not a table", expected));
         return None;
     };
     let declared = entries(table);
     if declared.is_empty() {
         let expected = "expected at least one `[parameters.NAME]`";
-        problems.push(Problem::new(
-            parameters.key.span(),
-            "the study has no parameters",
-            expected,
-        ));
+        problems.push(Problem::new(parameters.key.span(), "the study has no parameters", expected));
         return None;
     }
     let mistakes_before = problems.len();
-    let read = declared
-        .iter()
-        .filter_map(|entry| parameter(entry, &declared, problems))
-        .collect();
+    let read = declared.iter().filter_map(|entry| parameter(entry, &declared, problems)).collect();
     if problems.len() > mistakes_before {
         return None;
     }
@@ -58,12 +47,8 @@ enum Type {
     Categorical,
 }
 
-const TYPES: [(&str, Type); 4] = [
-    ("float", Type::Float),
-    ("int", Type::Int),
-    ("bool", Type::Bool),
-    ("categorical", Type::Categorical),
-];
+const TYPES: [(&str, Type); 4] =
+    [("float", Type::Float), ("int", Type::Int), ("bool", Type::Bool), ("categorical", Type::Categorical)];
 
 /// One parameter, checked by itself so that every wrong one is reported.
 fn parameter(entry: &Entry<'_>, declared: &[Entry<'_>], problems: &mut Vec<Problem>) -> Option<Parameter> {
@@ -141,17 +126,9 @@ fn condition(entry: &Entry<'_>, declared: &[Entry<'_>]) -> Result<Condition, Pro
     };
     let Some(value) = Value::from_toml(entry.value.get_ref()) else {
         let message = format!("`when` compares `{name}` with something that is not a value");
-        return Err(Problem::new(
-            entry.value.span(),
-            message,
-            format!("expected {}", Value::EXPECTED),
-        ));
+        return Err(Problem::new(entry.value.span(), message, format!("expected {}", Value::EXPECTED)));
     };
-    let choices = other
-        .value
-        .get_ref()
-        .get("choices")
-        .and_then(|choices| Vec::from_toml(choices.get_ref()));
+    let choices = other.value.get_ref().get("choices").and_then(|choices| Vec::from_toml(choices.get_ref()));
     if let Some(choices) = choices.filter(|choices: &Vec<Value>| !choices.contains(&value)) {
         let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
         let choices = || choices.iter().map(String::as_str);
@@ -161,10 +138,7 @@ fn condition(entry: &Entry<'_>, declared: &[Entry<'_>]) -> Result<Condition, Pro
             Problem::new(entry.value.span(), message, expected).suggest(&value.to_string(), choices())
         );
     }
-    Ok(Condition {
-        parameter: name.to_owned(),
-        value,
-    })
+    Ok(Condition { parameter: name.to_owned(), value })
 }
 
 fn space_problem(span: Range<usize>, error: &SpaceError) -> Problem {

@@ -16,11 +16,7 @@ pub struct Source {
 impl Source {
     /// The name of the file without its ending.
     pub fn stem(&self) -> String {
-        self.path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
+        self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 }
 
@@ -61,12 +57,7 @@ pub enum StudyFileError {
 impl Problem {
     /// A mistake at `span`.
     pub fn new(span: Range<usize>, message: impl Into<String>, expected: impl Into<String>) -> Self {
-        Self {
-            span,
-            message: message.into(),
-            expected: expected.into(),
-            help: None,
-        }
+        Self { span, message: message.into(), expected: expected.into(), help: None }
     }
 
     /// Adds "did you mean" if a candidate is spelled much like `word`.
@@ -117,12 +108,7 @@ impl Display for Rendered<'_> {
             show(f, &self.file.path, &self.file.text, problem)?;
         }
         if self.problems.len() > 1 {
-            write!(
-                f,
-                "\n\n{} mistakes in {}",
-                self.problems.len(),
-                self.file.path.display()
-            )?;
+            write!(f, "\n\n{} mistakes in {}", self.problems.len(), self.file.path.display())?;
         }
         Ok(())
     }
@@ -133,27 +119,12 @@ fn show(f: &mut Formatter<'_>, path: &Path, text: &str, problem: &Problem) -> fm
     let number = place.line_number.to_string();
     let gutter = " ".repeat(number.len());
     writeln!(f, "{}", problem.message)?;
-    writeln!(
-        f,
-        "{gutter}--> {}:{}:{}",
-        path.display(),
-        place.line_number,
-        place.before.chars().count() + 1
-    )?;
+    writeln!(f, "{gutter}--> {}:{}:{}", path.display(), place.line_number, place.before.chars().count() + 1)?;
     writeln!(f, "{gutter} |")?;
     writeln!(f, "{number} | {}", place.line)?;
     // Tabs are kept so that the caret stands below its text whatever the width of a tab.
-    let indent: String = place
-        .before
-        .chars()
-        .map(|c| if c == '\t' { '\t' } else { ' ' })
-        .collect();
-    write!(
-        f,
-        "{gutter} | {indent}{} {}",
-        "^".repeat(place.marked.chars().count().max(1)),
-        problem.expected
-    )?;
+    let indent: String = place.before.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    write!(f, "{gutter} | {indent}{} {}", "^".repeat(place.marked.chars().count().max(1)), problem.expected)?;
     if let Some(help) = &problem.help {
         write!(f, "\n{gutter} = help: {help}")?;
     }
@@ -172,9 +143,7 @@ impl<'t> Place<'t> {
     fn of(span: &Range<usize>, text: &'t str) -> Self {
         let start = floor_char_boundary(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-        let line_end = text[start..]
-            .find('\n')
-            .map_or(text.len(), |newline| start + newline);
+        let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
         let end = floor_char_boundary(text, span.end).clamp(start, line_end);
         Self {
             line_number: text[..start].matches('\n').count() + 1,
@@ -186,10 +155,7 @@ impl<'t> Place<'t> {
 }
 
 fn floor_char_boundary(text: &str, index: usize) -> usize {
-    (0..=index.min(text.len()))
-        .rev()
-        .find(|&i| text.is_char_boundary(i))
-        .unwrap_or(0)
+    (0..=index.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -197,10 +163,7 @@ mod tests {
     use super::*;
 
     fn rendered(text: &str, problems: Vec<Problem>) -> String {
-        let file = Box::new(Source {
-            path: "s.toml".into(),
-            text: text.into(),
-        });
+        let file = Box::new(Source { path: "s.toml".into(), text: text.into() });
         StudyFileError::Wrong { file, problems }.to_string()
     }
 

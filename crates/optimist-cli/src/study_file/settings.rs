@@ -17,11 +17,7 @@ pub fn method(optimizer: Option<Entry<'_>>, problems: &mut Vec<Problem>) -> Opti
     };
     if !entry.value.get_ref().is_table() {
         let expected = "expected a table such as `optimizer = { name = \"go-ucb\" }`";
-        problems.push(Problem::new(
-            entry.value.span(),
-            "`optimizer` is not a table",
-            expected,
-        ));
+        problems.push(Problem::new(entry.value.span(), "`optimizer` is not a table", expected));
         return None;
     }
     match Method::deserialize(ValueDeserializer::from(entry.value.clone())) {
@@ -36,16 +32,11 @@ pub fn method(optimizer: Option<Entry<'_>>, problems: &mut Vec<Problem>) -> Opti
 /// What serde says as a problem: "unknown field `kapa`, expected one of `name`, `kappa`", and where.
 pub fn settings_problem(optimizer: &Entry<'_>, message: &str, span: Option<Range<usize>>) -> Problem {
     let span = span.filter(|span| *span != optimizer.value.span());
-    let span = span
-        .or_else(|| mentioned(optimizer, message))
-        .unwrap_or_else(|| optimizer.key.span());
+    let span = span.or_else(|| mentioned(optimizer, message)).unwrap_or_else(|| optimizer.key.span());
     match message.split_once(", expected ") {
         Some((wrong, expected)) => {
-            let problem = Problem::new(
-                span,
-                format!("`[optimizer]`: {wrong}"),
-                format!("expected {expected}"),
-            );
+            let problem =
+                Problem::new(span, format!("`[optimizer]`: {wrong}"), format!("expected {expected}"));
             match quoted(wrong).next() {
                 Some(word) => problem.suggest(word, quoted(expected)),
                 None => problem,
@@ -59,15 +50,8 @@ pub fn settings_problem(optimizer: &Entry<'_>, message: &str, span: Option<Range
 fn mentioned(optimizer: &Entry<'_>, message: &str) -> Option<Range<usize>> {
     let settings = entries(optimizer.value.get_ref().as_table()?);
     let is_mentioned = |text: &str| quoted(message).any(|word| word == text);
-    let key = settings
-        .iter()
-        .find(|entry| is_mentioned(entry.name()))
-        .map(|entry| entry.key.span());
-    let value = || {
-        settings
-            .iter()
-            .find(|entry| entry.value.get_ref().as_str().is_some_and(is_mentioned))
-    };
+    let key = settings.iter().find(|entry| is_mentioned(entry.name())).map(|entry| entry.key.span());
+    let value = || settings.iter().find(|entry| entry.value.get_ref().as_str().is_some_and(is_mentioned));
     key.or_else(|| value().map(|entry| entry.value.span()))
 }
 

@@ -45,13 +45,7 @@ pub trait FromToml: Sized {
 impl<'t> Table<'t> {
     /// All of `table`; `span` is where its missing keys are reported.
     pub fn new(title: impl Into<String>, span: Range<usize>, table: &'t DeTable<'t>) -> Self {
-        Self {
-            title: title.into(),
-            span,
-            entries: entries(table),
-            asked: Vec::new(),
-            missing: Vec::new(),
-        }
+        Self { title: title.into(), span, entries: entries(table), asked: Vec::new(), missing: Vec::new() }
     }
 
     /// The value of `key` as it stands in the file.
@@ -96,10 +90,7 @@ impl<'t> Table<'t> {
             problems.push(self.wrong_type(&entry, &expected));
             return None;
         };
-        let meaning = words
-            .iter()
-            .find(|(word, _)| *word == written)
-            .map(|(_, meaning)| *meaning);
+        let meaning = words.iter().find(|(word, _)| *word == written).map(|(_, meaning)| *meaning);
         if meaning.is_none() {
             let message = format!("`{key}` of {} cannot be `{written}`", self.title);
             problems.push(
@@ -163,12 +154,8 @@ impl<'t> Table<'t> {
     }
 
     fn wrong_type(&self, entry: &Entry<'_>, expected: &str) -> Problem {
-        let message = format!(
-            "`{}` of {} cannot be {}",
-            entry.name(),
-            self.title,
-            describe(entry.value.get_ref())
-        );
+        let message =
+            format!("`{}` of {} cannot be {}", entry.name(), self.title, describe(entry.value.get_ref()));
         Problem::new(entry.value.span(), message, format!("expected {expected}"))
     }
 }
@@ -256,9 +243,7 @@ impl FromToml for f64 {
 impl FromToml for Duration {
     const EXPECTED: &'static str = "a number of seconds above 0";
     fn from_toml(value: &DeValue<'_>) -> Option<Self> {
-        Duration::try_from_secs_f64(f64::from_toml(value)?)
-            .ok()
-            .filter(|duration| !duration.is_zero())
+        Duration::try_from_secs_f64(f64::from_toml(value)?).ok().filter(|duration| !duration.is_zero())
     }
 }
 
@@ -279,11 +264,7 @@ impl FromToml for Value {
 impl FromToml for Vec<Value> {
     const EXPECTED: &'static str = "a list of strings, numbers or booleans such as [\"relu\", \"tanh\"]";
     fn from_toml(value: &DeValue<'_>) -> Option<Self> {
-        value
-            .as_array()?
-            .iter()
-            .map(|item| Value::from_toml(item.get_ref()))
-            .collect()
+        value.as_array()?.iter().map(|item| Value::from_toml(item.get_ref())).collect()
     }
 }
 
@@ -292,11 +273,8 @@ impl FromToml for Vec<String> {
     const EXPECTED: &'static str =
         "a list of strings, the program first, such as [\"python3\", \"train.py\"]";
     fn from_toml(value: &DeValue<'_>) -> Option<Self> {
-        let words: Option<Self> = value
-            .as_array()?
-            .iter()
-            .map(|item| String::from_toml(item.get_ref()))
-            .collect();
+        let words: Option<Self> =
+            value.as_array()?.iter().map(|item| String::from_toml(item.get_ref())).collect();
         words.filter(|words| words.first().is_some_and(|program| !program.is_empty()))
     }
 }

@@ -66,13 +66,7 @@ impl Folder {
 impl Output {
     #[track_caller]
     pub fn expect_code(self, code: i32) -> Self {
-        assert_eq!(
-            self.code,
-            Some(code),
-            "stdout:\n{}\nstderr:\n{}",
-            self.stdout,
-            self.stderr
-        );
+        assert_eq!(self.code, Some(code), "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
         self
     }
 }

@@ -161,7 +161,10 @@ impl Family for Anova {
         let d = self.degrees.len();
         let k_ = crate::knob;
         let mut scales = vec![Scale { mean: -0.5 * (d as f64).ln(), std: k_("SDA", 0.4) }; d];
-        scales.extend((1..=self.max_degree).map(|k| Scale { mean: -k_("DEC", 1.0) * (k as f64).ln(), std: k_("SDB", 0.7) }));
+        scales.extend(
+            (1..=self.max_degree)
+                .map(|k| Scale { mean: -k_("DEC", 1.0) * (k as f64).ln(), std: k_("SDB", 0.7) }),
+        );
         if self.interactions {
             scales.push(Scale { mean: k_("MC", -0.7), std: k_("SDC", 1.0) });
         }

@@ -29,11 +29,7 @@ fn check_gradients(family: &dyn Family, w: &[f64], x: &[f64], rng: &mut Rng) {
     family.grad_w(w, x, &mut grad_w);
     assert_close("grad_w", &grad_w, &differences(w, |w| family.value(w, x)));
     if family.is_linear() {
-        assert_close(
-            "value of a linear family",
-            &[family.value(w, x)],
-            &[dot(w, &grad_w)],
-        );
+        assert_close("value of a linear family", &[family.value(w, x)], &[dot(w, &grad_w)]);
     }
 
     let mut grad_x = vec![0.0; x.len()];
@@ -63,10 +59,7 @@ fn check_gram(family: &dyn Family, w: &[f64], points: &Matrix) {
     assert_close("gram", family.gram(&embedded, &embedded).data(), explicit.data());
 
     for i in 0..points.rows() {
-        let x = Point {
-            x: embedded.x.row(i),
-            e: embedded.e.row(i),
-        };
+        let x = Point { x: embedded.x.row(i), e: embedded.e.row(i) };
         let mut row = vec![0.0; points.rows()];
         family.gram_row(x, &embedded, &mut row);
         assert_close("gram_row", &row, explicit.row(i));
@@ -85,10 +78,7 @@ fn check_gram_grad_x(family: &dyn Family, w: &[f64], points: &Matrix, rng: &mut 
     };
 
     let x = at(draw_points(1, family.dimension(), rng).row(0));
-    let point = Point {
-        x: x.x.row(0),
-        e: x.e.row(0),
-    };
+    let point = Point { x: x.x.row(0), e: x.e.row(0) };
     let mut grad_x = vec![f64::NAN; family.dimension()];
     family.gram_grad_x(w, point, &embedded, &v, v_self, &mut grad_x);
     assert_close("gram_grad_x", &grad_x, &differences(point.x, combination));

@@ -48,11 +48,7 @@ impl Fourier {
     /// Features of the given kernel.
     pub fn with_kernel(kernel: Kernel, d_x: usize, n_features: usize, seed: u64) -> Self {
         let unit_frequencies = draw_frequencies(kernel, d_x, n_features.div_ceil(2), &mut rng(seed, 0));
-        let mut family = Self {
-            frequencies: unit_frequencies.clone(),
-            unit_frequencies,
-            amplitude: 1.0,
-        };
+        let mut family = Self { frequencies: unit_frequencies.clone(), unit_frequencies, amplitude: 1.0 };
         let log_scales: Vec<f64> = family.scales().iter().map(|scale| scale.mean).collect();
         family.set_scales(&log_scales);
         family
@@ -126,10 +122,7 @@ impl Family for Fourier {
     fn scales(&self) -> Vec<Scale> {
         let amplitude = Scale { mean: 0.0, std: 1.0 };
         let d_x = self.dimension() as f64;
-        let lengthscale = Scale {
-            mean: std::f64::consts::SQRT_2 + 0.5 * d_x.ln() + 2f64.ln(),
-            std: 0.7,
-        };
+        let lengthscale = Scale { mean: std::f64::consts::SQRT_2 + 0.5 * d_x.ln() + 2f64.ln(), std: 0.7 };
         let mut scales = vec![lengthscale; self.dimension() + 1];
         scales[0] = amplitude;
         scales
@@ -140,11 +133,7 @@ impl Family for Fourier {
         for (j, log_lengthscale) in log_scales[1..].iter().enumerate() {
             let factor = (-log_lengthscale).exp();
             let unit = self.unit_frequencies.row(j);
-            self.frequencies
-                .row_mut(j)
-                .iter_mut()
-                .zip(unit)
-                .for_each(|(omega, unit)| *omega = factor * unit);
+            self.frequencies.row_mut(j).iter_mut().zip(unit).for_each(|(omega, unit)| *omega = factor * unit);
         }
     }
 
@@ -334,20 +323,14 @@ mod tests {
     fn is_a_family() {
         for (d_x, n_features, seed) in [(1, 8, 0), (3, 31, 1), (5, 4, 2), (20, 64, 3)] {
             check_family(&mut Fourier::new(d_x, n_features, seed), seed);
-            check_family(
-                &mut Fourier::with_kernel(Kernel::Matern52, d_x, n_features, seed),
-                seed,
-            );
+            check_family(&mut Fourier::with_kernel(Kernel::Matern52, d_x, n_features, seed), seed);
         }
     }
 
     #[test]
     fn its_gram_is_on_average_the_kernel() {
         let kernels = [
-            (
-                Kernel::SquaredExponential,
-                squared_exponential as fn(&[f64], &[f64]) -> f64,
-            ),
+            (Kernel::SquaredExponential, squared_exponential as fn(&[f64], &[f64]) -> f64),
             (Kernel::Matern52, matern52),
         ];
         let (a, b) = ([0.3, -0.8, 0.5], [-0.4, 0.1, 0.9]);
@@ -362,10 +345,7 @@ mod tests {
                 .sum();
             let mean = total / n_seeds as f64;
             let expected = 4.0 * exact(&a, &b);
-            assert!(
-                (mean - expected).abs() < 0.06,
-                "{kernel:?}: {mean} is not {expected}"
-            );
+            assert!((mean - expected).abs() < 0.06, "{kernel:?}: {mean} is not {expected}");
         }
     }
 

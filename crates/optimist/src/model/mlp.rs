@@ -75,15 +75,8 @@ impl Mlp {
     /// If a layer has no units.
     pub fn new(d_x: usize, hidden: &[usize], activation: Activation) -> Self {
         let widths: Vec<usize> = [&[d_x], hidden, &[1]].concat();
-        assert!(
-            !widths.contains(&0),
-            "a layer has at least one unit, got {widths:?}"
-        );
-        let mut family = Self {
-            scales: vec![[1.0; 2]; widths.len() - 1],
-            widths,
-            activation,
-        };
+        assert!(!widths.contains(&0), "a layer has at least one unit, got {widths:?}");
+        let mut family = Self { scales: vec![[1.0; 2]; widths.len() - 1], widths, activation };
         let log_scales: Vec<f64> = family.scales().iter().map(|scale| scale.mean).collect();
         family.set_scales(&log_scales);
         family
@@ -151,10 +144,7 @@ impl Mlp {
             return None;
         };
         let [[s1, t1], [s2, t2]] = [self.scales[0], self.scales[1]];
-        Some(Structure {
-            h,
-            variances: [s1 * s1 / d_x as f64, t1 * t1, s2 * s2 / h as f64, t2 * t2],
-        })
+        Some(Structure { h, variances: [s1 * s1 / d_x as f64, t1 * t1, s2 * s2 / h as f64, t2 * t2] })
     }
 }
 
@@ -172,10 +162,7 @@ impl Layer<'_> {
 
     /// W a + b.
     fn times(&self, a: &[f64]) -> Vec<f64> {
-        self.rows()
-            .zip(self.biases)
-            .map(|(row, b)| dot(row, a) + b)
-            .collect()
+        self.rows().zip(self.biases).map(|(row, b)| dot(row, a) + b).collect()
     }
 
     /// Wᵀ delta.
@@ -194,10 +181,7 @@ impl Family for Mlp {
     }
 
     fn n_weights(&self) -> usize {
-        self.widths
-            .windows(2)
-            .map(|shape| (shape[0] + 1) * shape[1])
-            .sum()
+        self.widths.windows(2).map(|shape| (shape[0] + 1) * shape[1]).sum()
     }
 
     fn value(&self, w: &[f64], x: &[f64]) -> f64 {
@@ -267,14 +251,8 @@ impl Family for Mlp {
     /// For each layer log s, then log t: weights as large as the activation likes, biases half as large.
     fn scales(&self) -> Vec<Scale> {
         let typical = self.activation.typical_scale().ln();
-        let weights = Scale {
-            mean: typical,
-            std: 0.7,
-        };
-        let biases = Scale {
-            mean: typical - 2f64.ln(),
-            std: 0.7,
-        };
+        let weights = Scale { mean: typical, std: 0.7 };
+        let biases = Scale { mean: typical - 2f64.ln(), std: 0.7 };
         [weights, biases].repeat(self.widths.len() - 1)
     }
 
@@ -293,8 +271,7 @@ impl Family for Mlp {
     }
 
     fn n_embedded(&self) -> usize {
-        self.structure()
-            .map_or(self.n_weights(), |structure| 2 * structure.h)
+        self.structure().map_or(self.n_weights(), |structure| 2 * structure.h)
     }
 
     fn embed(&self, w: &[f64], x: &[f64], out: &mut [f64]) {
@@ -320,12 +297,7 @@ impl Family for Mlp {
         };
         let products = structure.products(a, b);
         let mut gram = products.a;
-        for ((k, qq), xx) in gram
-            .data_mut()
-            .iter_mut()
-            .zip(products.q.data())
-            .zip(products.x.data())
-        {
+        for ((k, qq), xx) in gram.data_mut().iter_mut().zip(products.q.data()).zip(products.x.data()) {
             *k = structure.inner(*k, *qq, *xx);
         }
         gram
@@ -420,22 +392,13 @@ impl Structure {
     fn products(&self, left: &Embedded, right: &Embedded) -> Products {
         let columns = |e: &Matrix, from: usize| Matrix::from_fn(e.rows(), self.h, |i, k| e[(i, from + k)]);
         let product = |from| columns(&left.e, from).product_transposed(&columns(&right.e, from));
-        Products {
-            a: product(0),
-            q: product(self.h),
-            x: left.x.product_transposed(&right.x),
-        }
+        Products { a: product(0), q: product(self.h), x: left.x.product_transposed(&right.x) }
     }
 
     fn grad_scales(&self, points: &Embedded, m: &Matrix, out: &mut [f64]) {
         let products = self.products(points, points);
         let mut sums = [0.0; 4];
-        let pairs = products
-            .a
-            .data()
-            .iter()
-            .zip(products.q.data())
-            .zip(products.x.data());
+        let pairs = products.a.data().iter().zip(products.q.data()).zip(products.x.data());
         for (m, ((aa, qq), xx)) in m.data().iter().zip(pairs) {
             let m_qq = m * qq;
             sums[0] += m_qq * xx;
@@ -494,10 +457,7 @@ mod tests {
         let family = Mlp::paper(20);
         assert_eq!(family.n_weights(), 551);
         let f1 = family.value(&[1.0; 551], &[5.0; 20]);
-        assert!(
-            (f1 - 26.0).abs() < 1e-12,
-            "f1 is 1 + 25 σ(1 + Σ x), which is 26 at its maximum: {f1}"
-        );
+        assert!((f1 - 26.0).abs() < 1e-12, "f1 is 1 + 25 σ(1 + Σ x), which is 26 at its maximum: {f1}");
         assert_eq!(family.value(&[1.0; 551], &[-0.05; 20]), 13.5);
     }
 
@@ -522,21 +482,15 @@ mod tests {
 
     #[test]
     fn draws_from_the_prior_are_of_order_one() {
-        for (activation, hidden) in [
-            (Activation::Sigmoid, &[25][..]),
-            (Activation::Tanh, &[25]),
-            (Activation::Tanh, &[20, 20]),
-        ] {
+        for (activation, hidden) in
+            [(Activation::Sigmoid, &[25][..]), (Activation::Tanh, &[25]), (Activation::Tanh, &[20, 20])]
+        {
             let family = Mlp::new(20, hidden, activation);
             let mut rng = rng(3, 0);
-            let mean_square = (0..200)
-                .map(|_| family.value(&family.start(&mut rng), &[0.5; 20]).powi(2))
-                .sum::<f64>()
-                / 200.0;
-            assert!(
-                (0.5..10.0).contains(&mean_square),
-                "{activation:?} {hidden:?}: {mean_square}"
-            );
+            let mean_square =
+                (0..200).map(|_| family.value(&family.start(&mut rng), &[0.5; 20]).powi(2)).sum::<f64>()
+                    / 200.0;
+            assert!((0.5..10.0).contains(&mean_square), "{activation:?} {hidden:?}: {mean_square}");
         }
     }
 }

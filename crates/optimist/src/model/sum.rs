@@ -27,22 +27,14 @@ impl Sum {
     /// # Panics
     /// If there are none, or they differ in dimension.
     pub fn new(families: Vec<Box<dyn Family>>) -> Self {
-        let d_x = families
-            .first()
-            .expect("a sum has at least one family")
-            .dimension();
+        let d_x = families.first().expect("a sum has at least one family").dimension();
         let (mut weights, mut scales, mut embedded) = (0..0, 0..0, 0..0);
         let part = |family: Box<dyn Family>| {
             assert_eq!(family.dimension(), d_x, "families of a sum share their dimension");
             weights = weights.end..weights.end + family.n_weights();
             scales = scales.end..scales.end + family.scales().len();
             embedded = embedded.end..embedded.end + family.n_embedded();
-            Part {
-                family,
-                weights: weights.clone(),
-                scales: scales.clone(),
-                embedded: embedded.clone(),
-            }
+            Part { family, weights: weights.clone(), scales: scales.clone(), embedded: embedded.clone() }
         };
         let parts = families.into_iter().map(part).collect();
         Self { parts }
@@ -55,10 +47,7 @@ impl Sum {
 
 impl Part {
     fn point<'a>(&self, x: Point<'a>) -> Point<'a> {
-        Point {
-            x: x.x,
-            e: &x.e[self.embedded.clone()],
-        }
+        Point { x: x.x, e: &x.e[self.embedded.clone()] }
     }
 
     /// A copy: cheap beside `gram`, but as dear as `gram_row` itself.
@@ -93,10 +82,7 @@ impl Family for Sum {
     }
 
     fn value(&self, w: &[f64], x: &[f64]) -> f64 {
-        self.parts
-            .iter()
-            .map(|part| part.family.value(&w[part.weights.clone()], x))
-            .sum()
+        self.parts.iter().map(|part| part.family.value(&w[part.weights.clone()], x)).sum()
     }
 
     fn grad_w(&self, w: &[f64], x: &[f64], out: &mut [f64]) {
@@ -107,9 +93,7 @@ impl Family for Sum {
     }
 
     fn grad_x(&self, w: &[f64], x: &[f64], out: &mut [f64]) {
-        add_up(&self.parts, out, |part, out| {
-            part.family.grad_x(&w[part.weights.clone()], x, out)
-        });
+        add_up(&self.parts, out, |part, out| part.family.grad_x(&w[part.weights.clone()], x, out));
     }
 
     fn grad_x_along(&self, w: &[f64], v: &[f64], x: &[f64], out: &mut [f64]) {
@@ -124,10 +108,7 @@ impl Family for Sum {
     }
 
     fn start(&self, rng: &mut Rng) -> Vec<f64> {
-        self.parts
-            .iter()
-            .flat_map(|part| part.family.start(rng))
-            .collect()
+        self.parts.iter().flat_map(|part| part.family.start(rng)).collect()
     }
 
     fn scales(&self) -> Vec<Scale> {
@@ -158,8 +139,7 @@ impl Family for Sum {
 
     fn embed(&self, w: &[f64], x: &[f64], out: &mut [f64]) {
         for part in &self.parts {
-            part.family
-                .embed(&w[part.weights.clone()], x, &mut out[part.embedded.clone()]);
+            part.family.embed(&w[part.weights.clone()], x, &mut out[part.embedded.clone()]);
         }
     }
 
@@ -179,16 +159,12 @@ impl Family for Sum {
     }
 
     fn gram_self(&self, x: Point<'_>) -> f64 {
-        self.parts
-            .iter()
-            .map(|part| part.family.gram_self(part.point(x)))
-            .sum()
+        self.parts.iter().map(|part| part.family.gram_self(part.point(x))).sum()
     }
 
     fn gram_grad_scales(&self, points: &Embedded, m: &Matrix, out: &mut [f64]) {
         for part in &self.parts {
-            part.family
-                .gram_grad_scales(&part.points(points), m, &mut out[part.scales.clone()]);
+            part.family.gram_grad_scales(&part.points(points), m, &mut out[part.scales.clone()]);
         }
     }
 
@@ -203,8 +179,7 @@ impl Family for Sum {
     ) {
         add_up(&self.parts, out, |part, out| {
             let w = &w[part.weights.clone()];
-            part.family
-                .gram_grad_x(w, part.point(x), &part.points(points), v, v_self, out);
+            part.family.gram_grad_x(w, part.point(x), &part.points(points), v, v_self, out);
         });
     }
 }
@@ -218,10 +193,7 @@ mod tests {
     use crate::model::mlp::{Activation, Mlp};
 
     fn two_fouriers() -> Sum {
-        Sum::new(vec![
-            Box::new(Fourier::new(3, 10, 1)),
-            Box::new(Fourier::new(3, 6, 2)),
-        ])
+        Sum::new(vec![Box::new(Fourier::new(3, 10, 1)), Box::new(Fourier::new(3, 6, 2))])
     }
 
     #[test]
@@ -229,14 +201,8 @@ mod tests {
         check_family(&mut two_fouriers(), 0);
         check_family(&mut Sum::new(vec![Box::new(Fourier::new(2, 4, 3))]), 1);
         let not_linear = Mlp::new(3, &[4], Activation::Sigmoid);
-        check_family(
-            &mut Sum::new(vec![Box::new(Anova::new(3)), Box::new(not_linear)]),
-            3,
-        );
-        check_family(
-            &mut Sum::new(vec![Box::new(two_fouriers()), Box::new(Fourier::new(3, 4, 4))]),
-            2,
-        );
+        check_family(&mut Sum::new(vec![Box::new(Anova::new(3)), Box::new(not_linear)]), 3);
+        check_family(&mut Sum::new(vec![Box::new(two_fouriers()), Box::new(Fourier::new(3, 4, 4))]), 2);
     }
 
     #[test]
@@ -251,9 +217,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "share their dimension")]
     fn families_of_different_dimension_do_not_add_up() {
-        Sum::new(vec![
-            Box::new(Fourier::new(3, 4, 0)),
-            Box::new(Fourier::new(2, 4, 0)),
-        ]);
+        Sum::new(vec![Box::new(Fourier::new(3, 4, 0)), Box::new(Fourier::new(2, 4, 0))]);
     }
 }

@@ -27,12 +27,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            max_steps: 200,
-            loss_tolerance: 1e-6,
-            gradient_tolerance: 1e-8,
-            step_tolerance: 1e-12,
-        }
+        Self { max_steps: 200, loss_tolerance: 1e-6, gradient_tolerance: 1e-8, step_tolerance: 1e-12 }
     }
 }
 
@@ -96,12 +91,7 @@ impl Place {
         let residuals = problem.residuals(&w);
         let u = prior.whitened(&w);
         let loss = problem.loss_from(&residuals, &u);
-        Self {
-            w,
-            u,
-            residuals,
-            loss,
-        }
+        Self { w, u, residuals, loss }
     }
 
     /// The weights a whitened step away.
@@ -111,12 +101,7 @@ impl Place {
     }
 
     fn into_fit(self, steps: usize, converged: bool) -> Fit {
-        Fit {
-            w: self.w,
-            loss: self.loss,
-            steps,
-            converged,
-        }
+        Fit { w: self.w, loss: self.loss, steps, converged }
     }
 }
 
@@ -177,11 +162,7 @@ impl Linearized {
                 // By the identity (JᵀJ + cI)⁻¹Jᵀ = Jᵀ(JJᵀ + cI)⁻¹:
                 // δ = −(π/c) u − Jᵀ(JJᵀ + cI)⁻¹ (r − (π/c) Ju), with c = π + μ.
                 let factor = damped(matrix, total)?;
-                let share = if self.prior_weight == 0.0 {
-                    0.0
-                } else {
-                    self.prior_weight / total
-                };
+                let share = if self.prior_weight == 0.0 { 0.0 } else { self.prior_weight / total };
                 let mut target = self.jacobian.times(u);
                 for (target, r) in target.iter_mut().zip(&self.residuals) {
                     *target = r - share * *target;
@@ -203,9 +184,7 @@ fn jacobian(problem: &Problem<'_>, prior: &Prior, w: &[f64]) -> Matrix {
         let row = jacobian.row_mut(i);
         problem.family.grad_w(w, x, row);
         let stds = prior.std.iter();
-        row.iter_mut()
-            .zip(stds)
-            .for_each(|(g, std)| *g *= std / noise_std);
+        row.iter_mut().zip(stds).for_each(|(g, std)| *g *= std / noise_std);
     }
     jacobian
 }
@@ -243,11 +222,7 @@ impl Damping {
         let largest = if largest > 0.0 { largest } else { 1.0 };
         Self {
             // A linear family's first step is exact without damping.
-            mu: if problem.family.is_linear() {
-                0.0
-            } else {
-                1e-3 * largest
-            },
+            mu: if problem.family.is_linear() { 0.0 } else { 1e-3 * largest },
             growth: 2.0,
             least: 1e-12 * largest,
         }
@@ -296,23 +271,12 @@ mod tests {
         }
 
         fn problem<'a>(&'a self, family: &'a dyn Family, prior_weight: f64) -> Problem<'a> {
-            Problem {
-                family,
-                x: &self.x,
-                y: &self.y,
-                noise_std: &self.noise_std,
-                prior_weight,
-            }
+            Problem { family, x: &self.x, y: &self.y, noise_std: &self.noise_std, prior_weight }
         }
     }
 
     fn tight() -> Settings {
-        Settings {
-            max_steps: 2000,
-            loss_tolerance: 1e-14,
-            gradient_tolerance: 1e-9,
-            step_tolerance: 1e-13,
-        }
+        Settings { max_steps: 2000, loss_tolerance: 1e-14, gradient_tolerance: 1e-9, step_tolerance: 1e-13 }
     }
 
     /// Central differences of the loss in w, times the prior's standard deviation.
@@ -341,17 +305,10 @@ mod tests {
             let problem = data.problem(&family, 1.0);
             let start = family.start(&mut rng);
             let found = fit(&problem, &start, &tight()).unwrap();
-            assert!(
-                found.converged,
-                "{n} points: {} steps, loss {}",
-                found.steps, found.loss
-            );
+            assert!(found.converged, "{n} points: {} steps, loss {}", found.steps, found.loss);
             assert!(found.loss < problem.loss(&start));
             for slope in whitened_slopes(&problem, &found.w) {
-                assert!(
-                    slope.abs() < 1e-4 * (1.0 + found.loss),
-                    "{n} points: slope {slope}"
-                );
+                assert!(slope.abs() < 1e-4 * (1.0 + found.loss), "{n} points: slope {slope}");
             }
         }
     }
@@ -372,10 +329,7 @@ mod tests {
                 slope.curvature = Curvature::Primal(slope.jacobian.transposed_product(&slope.jacobian));
                 let primal = slope.step(&here.u, mu).unwrap();
                 for (dual, primal) in dual.iter().zip(&primal) {
-                    assert!(
-                        (dual - primal).abs() < 1e-7 * (1.0 + primal.abs()),
-                        "{dual} is not {primal}"
-                    );
+                    assert!((dual - primal).abs() < 1e-7 * (1.0 + primal.abs()), "{dual} is not {primal}");
                 }
             }
         }
@@ -405,14 +359,9 @@ mod tests {
             }
             let mut matrix = phi.transposed_product(&phi);
             (0..n_features).for_each(|k| matrix[(k, k)] += 0.7 / prior.std[k].powi(2));
-            let ridge = Cholesky::new(&matrix)
-                .unwrap()
-                .solve(&phi.transposed_times(&scaled_y));
+            let ridge = Cholesky::new(&matrix).unwrap().solve(&phi.transposed_times(&scaled_y));
             for (w, ridge) in found.w.iter().zip(&ridge) {
-                assert!(
-                    (w - ridge).abs() < 1e-6 * (1.0 + ridge.abs()),
-                    "{w} is not {ridge}"
-                );
+                assert!((w - ridge).abs() < 1e-6 * (1.0 + ridge.abs()), "{w} is not {ridge}");
             }
         }
     }
@@ -424,13 +373,7 @@ mod tests {
         let f1 = |x: &[f64]| family.value(&[1.0; 551], x);
         let x = Matrix::from_fn(60, 20, |_, _| rng.random_range(-1.0..1.0));
         let y: Vec<f64> = x.iter_rows().map(f1).collect();
-        let problem = Problem {
-            family: &family,
-            x: &x,
-            y: &y,
-            noise_std: &[0.01; 60],
-            prior_weight: 0.0,
-        };
+        let problem = Problem { family: &family, x: &x, y: &y, noise_std: &[0.01; 60], prior_weight: 0.0 };
         let found = fit(&problem, &family.start(&mut rng), &Settings::default()).unwrap();
         assert!(found.converged);
         let rss = found.loss * 0.01 * 0.01;
@@ -481,18 +424,10 @@ mod tests {
     fn steps_into_nan_are_refused() {
         let x = Matrix::from_fn(3, 1, |i, _| 1.0 + i as f64);
         let y = [0.1, 0.2, 0.3]; // w = 0.01
-        let problem = Problem {
-            family: &Root,
-            x: &x,
-            y: &y,
-            noise_std: &[0.01; 3],
-            prior_weight: 0.0,
-        };
+        let problem = Problem { family: &Root, x: &x, y: &y, noise_std: &[0.01; 3], prior_weight: 0.0 };
         let found = fit(&problem, &[25.0], &Settings::default()).unwrap();
         assert!((found.w[0] - 0.01).abs() < 1e-6, "w is {}", found.w[0]);
-        let said = fit(&problem, &[-1.0], &Settings::default())
-            .unwrap_err()
-            .to_string();
+        let said = fit(&problem, &[-1.0], &Settings::default()).unwrap_err().to_string();
         assert!(said.starts_with("oracle cannot start: loss is NaN;"), "{said}");
     }
 
@@ -523,11 +458,7 @@ mod tests {
                 let problem = data.problem(family, prior_weight);
                 let found = fit(&problem, &family.start(&mut rng), &Settings::default()).unwrap();
                 assert!(found.w.iter().all(|w| w.is_finite()));
-                assert!(
-                    found.converged,
-                    "prior weight {prior_weight}: loss {}",
-                    found.loss
-                );
+                assert!(found.converged, "prior weight {prior_weight}: loss {}", found.loss);
             }
         }
     }

@@ -102,11 +102,7 @@ pub fn fit_with_restarts(
     if problem.family.is_linear() {
         return levenberg_marquardt::fit(problem, &Prior::new(problem.family).mean, &settings);
     }
-    let n_draws = if warm.is_some() {
-        n_restarts
-    } else {
-        n_restarts.max(1)
-    };
+    let n_draws = if warm.is_some() { n_restarts } else { n_restarts.max(1) };
     let draws: Vec<Vec<f64>> = (0..n_draws).map(|_| problem.family.start(rng)).collect();
     let starts = warm.into_iter().chain(draws.iter().map(Vec::as_slice));
     starts
@@ -132,11 +128,7 @@ impl Problem<'_> {
     fn check(&self) -> Result<(), OracleError> {
         let (points, values, noises) = (self.x.rows(), self.y.len(), self.noise_std.len());
         if points != values || points != noises {
-            return Err(OracleError::Mismatch {
-                points,
-                values,
-                noises,
-            });
+            return Err(OracleError::Mismatch { points, values, noises });
         }
         let observations = self.y.iter().zip(self.noise_std).enumerate();
         for (index, (&y, &noise_std)) in observations {
@@ -150,9 +142,7 @@ impl Problem<'_> {
     /// (f_w(x_i) − y_i)/s_i.
     fn residuals(&self, w: &[f64]) -> Vec<f64> {
         let observations = self.x.iter_rows().zip(self.y).zip(self.noise_std);
-        observations
-            .map(|((x, y), noise_std)| (self.family.value(w, x) - y) / noise_std)
-            .collect()
+        observations.map(|((x, y), noise_std)| (self.family.value(w, x) - y) / noise_std).collect()
     }
 }
 
@@ -174,10 +164,7 @@ impl Prior {
     /// u = (w − m)/p.
     fn whitened(&self, w: &[f64]) -> Vec<f64> {
         let prior = self.mean.iter().zip(&self.std);
-        w.iter()
-            .zip(prior)
-            .map(|(w, (mean, std))| (w - mean) / std)
-            .collect()
+        w.iter().zip(prior).map(|(w, (mean, std))| (w - mean) / std).collect()
     }
 }
 
@@ -197,13 +184,7 @@ mod tests {
         let family = Mlp::new(1, &[3], Activation::Tanh);
         let x = grid(12);
         let y: Vec<f64> = x.data().iter().map(|x| (9.0 * x).sin()).collect();
-        let problem = Problem {
-            family: &family,
-            x: &x,
-            y: &y,
-            noise_std: &[0.02; 12],
-            prior_weight: 1.0,
-        };
+        let problem = Problem { family: &family, x: &x, y: &y, noise_std: &[0.02; 12], prior_weight: 1.0 };
         let starts: Vec<Vec<f64>> = {
             let mut rng = rng(1, 0);
             (0..6).map(|_| family.start(&mut rng)).collect()
@@ -214,14 +195,8 @@ mod tests {
             .map(|start| levenberg_marquardt::fit(&problem, start, &settings).unwrap().loss)
             .collect();
         let best = losses.iter().copied().fold(f64::INFINITY, f64::min);
-        assert!(
-            losses.iter().any(|loss| *loss > best + 0.1),
-            "the starts do not differ: {losses:?}"
-        );
-        assert_eq!(
-            fit_with_restarts(&problem, None, 6, &mut rng(1, 0)).unwrap().loss,
-            best
-        );
+        assert!(losses.iter().any(|loss| *loss > best + 0.1), "the starts do not differ: {losses:?}");
+        assert_eq!(fit_with_restarts(&problem, None, 6, &mut rng(1, 0)).unwrap().loss, best);
         let from_warm = fit_with_restarts(&problem, Some(&starts[0]), 0, &mut rng(2, 0)).unwrap();
         assert_eq!(from_warm.loss, losses[0]);
         let start_is_bad = vec![f64::NAN; family.n_weights()];
@@ -240,27 +215,15 @@ mod tests {
             prior_weight: 1.0,
         };
         let said = |problem: Problem<'_>| {
-            fit_with_restarts(&problem, None, 1, &mut rng(0, 0))
-                .unwrap_err()
-                .to_string()
+            fit_with_restarts(&problem, None, 1, &mut rng(0, 0)).unwrap_err().to_string()
         };
         assert_eq!(
             said(problem),
             "observation 1: y = inf with noise_std = 0.1; y must be finite, noise_std finite and above 0"
         );
-        let no_noise = Problem {
-            y: &[0.0; 3],
-            noise_std: &[0.1, 0.1, 0.0],
-            ..problem
-        };
+        let no_noise = Problem { y: &[0.0; 3], noise_std: &[0.1, 0.1, 0.0], ..problem };
         assert!(said(no_noise).starts_with("observation 2: y = 0 with noise_std = 0;"));
-        let too_few = Problem {
-            y: &[0.0; 2],
-            ..problem
-        };
-        assert_eq!(
-            said(too_few),
-            "3 points, 2 values and 3 noise levels; each point needs one of each"
-        );
+        let too_few = Problem { y: &[0.0; 2], ..problem };
+        assert_eq!(said(too_few), "3 points, 2 values and 3 noise levels; each point needs one of each");
     }
 }

@@ -19,10 +19,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            steps: 2000,
-            rate: 1e-11,
-        }
+        Self { steps: 2000, rate: 1e-11 }
     }
 }
 
@@ -47,12 +44,7 @@ pub fn fit(problem: &Problem<'_>, start: &[f64], settings: &Settings) -> Result<
         }
     }
     let largest = gradient.iter().fold(0.0, |largest: f64, g| largest.max(g.abs()));
-    Ok(Fit {
-        loss: problem.loss(&w),
-        w,
-        steps: settings.steps,
-        converged: largest <= 1e-6 * (1.0 + loss),
-    })
+    Ok(Fit { loss: problem.loss(&w), w, steps: settings.steps, converged: largest <= 1e-6 * (1.0 + loss) })
 }
 
 /// Mean of (f_w(x_i) − y_i)², and its gradient in w.
@@ -86,13 +78,7 @@ mod tests {
         let mut rng = rng(0, 0);
         let x = Matrix::from_fn(5, 20, |_, _| rng.random_range(-5.0..5.0));
         let y: Vec<f64> = x.iter_rows().map(|x| family.value(&[1.0; 551], x)).collect(); // f1
-        let problem = Problem {
-            family: &family,
-            x: &x,
-            y: &y,
-            noise_std: &[0.01; 5],
-            prior_weight: 0.0,
-        };
+        let problem = Problem { family: &family, x: &x, y: &y, noise_std: &[0.01; 5], prior_weight: 0.0 };
         let start = family.start(&mut rng);
         let fit = fit(&problem, &start, &Settings::default()).unwrap();
         let moved: Vec<f64> = fit.w.iter().zip(&start).map(|(to, from)| to - from).collect();
@@ -115,10 +101,7 @@ mod tests {
             noise_std: &[1.0; 5],
             prior_weight: 0.0,
         };
-        let settings = Settings {
-            steps: 500,
-            rate: 0.1,
-        };
+        let settings = Settings { steps: 500, rate: 0.1 };
         let fit = fit(&problem, &[0.0, 0.0], &settings).unwrap();
         assert!(fit.converged);
         assert!((family.value(&fit.w, &[0.0]) - 2.0).abs() < 1e-6);
@@ -129,21 +112,10 @@ mod tests {
     fn too_large_a_rate_is_an_error_and_not_nan() {
         let family = Anova::linear(1);
         let x = Matrix::from_fn(2, 1, |i, _| i as f64);
-        let problem = Problem {
-            family: &family,
-            x: &x,
-            y: &[0.0, 1.0],
-            noise_std: &[1.0; 2],
-            prior_weight: 0.0,
-        };
-        let settings = Settings {
-            steps: 2000,
-            rate: 100.0,
-        };
+        let problem =
+            Problem { family: &family, x: &x, y: &[0.0, 1.0], noise_std: &[1.0; 2], prior_weight: 0.0 };
+        let settings = Settings { steps: 2000, rate: 100.0 };
         let said = fit(&problem, &[0.0, 0.0], &settings).unwrap_err().to_string();
-        assert!(
-            said.starts_with("oracle stopped at step ") && said.ends_with("; lower the rate"),
-            "{said}"
-        );
+        assert!(said.starts_with("oracle stopped at step ") && said.ends_with("; lower the rate"), "{said}");
     }
 }

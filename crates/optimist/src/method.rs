@@ -1,0 +1,64 @@
+//! Which optimizer with which settings, by name: the one list that study files, the command line and benchmarks
+//! choose from.
+//!
+//! A study file has a table (`name = "go-ucb"`, other keys are its settings), a command line one word:
+//! `random`, or `go-ucb:paper` for a preset.
+
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use crate::baselines::Random;
+use crate::encode::Domain;
+use crate::error::{MethodError, nearest};
+use crate::go_ucb::{GoUcb, Settings};
+use crate::optimizer::Optimizer;
+
+/// An optimizer by name, with its settings.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Method {
+    /// The paper's algorithm; its presets are settings.
+    GoUcb(Settings),
+    /// Uniform random search.
+    Random,
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self::GoUcb(Settings::default())
+    }
+}
+
+impl Method {
+    /// What `FromStr` reads, for help texts and suggestions.
+    pub const NAMES: [&str; 4] = ["go-ucb", "go-ucb:paper", "go-ucb:theory", "random"];
+
+    /// The optimizer, ready to be asked. `trials` is how many are planned in all.
+    ///
+    /// # Errors
+    /// If the settings do not fit together, or not the domain.
+    pub fn build(&self, domain: &Domain, trials: usize) -> Result<Box<dyn Optimizer>, MethodError> {
+        Ok(match self {
+            Self::GoUcb(settings) => Box::new(GoUcb::new(domain.clone(), trials, settings.clone())?),
+            Self::Random => Box::new(Random::new(domain.clone())),
+        })
+    }
+}
+
+impl FromStr for Method {
+    type Err = MethodError;
+
+    fn from_str(name: &str) -> Result<Self, MethodError> {
+        Ok(match name {
+            "go-ucb" => Self::default(),
+            "go-ucb:paper" => Self::GoUcb(Settings::paper()),
+            "go-ucb:theory" => Self::GoUcb(Settings::theory()),
+            "random" => Self::Random,
+            _ => {
+                let nearest = nearest(name, Self::NAMES);
+                return Err(MethodError::Unknown { name: name.to_owned(), nearest });
+            }
+        })
+    }
+}
