@@ -389,7 +389,8 @@ impl Confidence {
     /// g_i.
     fn gradient(&self, i: usize) -> Vec<f64> {
         let mut gradient = vec![0.0; self.prior_std.len()];
-        self.family.grad_w(self.linearized_at.row(i), self.points.x.row(i), &mut gradient);
+        let w = if self.family.is_linear() { &self.w_hat_0 } else { self.linearized_at.row(i) };
+        self.family.grad_w(w, self.points.x.row(i), &mut gradient);
         gradient
     }
 

@@ -46,12 +46,18 @@ impl GoUcb {
         let mut degrees = Vec::new();
         for a in self.history.domain().axes() {
             match &a.kind {
-                AxisKind::Real => degrees.push(6),
+                AxisKind::Real => degrees.push(crate::knob("DEG",6.0) as usize),
                 AxisKind::Grid(g) => degrees.push(6.min(g.count().max(2) - 1)),
                 AxisKind::OneHot => degrees.extend(vec![1; a.columns.len()]),
             }
         }
-        Box::new(Anova::with_degrees(degrees, true))
+        let d = degrees.len();
+        let a = Anova::with_degrees(degrees, true);
+        let m = crate::knob("FOUR", 0.0) as usize;
+        if m > 0 {
+            return Box::new(crate::model::sum::Sum::new(vec![Box::new(a), Box::new(crate::model::fourier::Fourier::new(d, m, 0))]));
+        }
+        Box::new(a)
     }
 }
 
@@ -91,7 +97,8 @@ impl Optimizer for GoUcb {
             known_noise_var: vec![0.0; ys.len()],
         };
         let mut family = self.family();
-        let at = Linearization::default();
+        let n_w = family.n_weights();
+        let at = Linearization { w: vec![0.0; n_w], offsets: vec![] };
         let (learnt, _ev) = evidence::learn(
             &mut *family,
             &data,
@@ -102,11 +109,10 @@ impl Optimizer for GoUcb {
         .unwrap();
         let r = evidence::residuals(&data, &at, learnt.warp);
         let nv = evidence::noise_variances(&data, learnt.noise_std);
-        let n_w = family.n_weights();
         let ball = Confidence::with_rounds(
             family,
             vec![0.0; n_w],
-            (0..r.len()).map(|i| Round { w: &[], x: data.x.row(i), residual: r[i], noise_var: nv[i] }),
+            (0..r.len()).map(|i| Round { w: &at.w, x: data.x.row(i), residual: r[i], noise_var: nv[i] }),
         );
         let mut region = Region::whole(self.history.domain());
         let best = ys.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).unwrap().0;

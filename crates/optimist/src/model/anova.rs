@@ -14,6 +14,7 @@ use crate::linalg::{Matrix, add_scaled, dot};
 /// Degree of the Chebyshev series unless a coordinate has fewer values than that.
 pub const DEGREE: usize = 6;
 
+static TRIG: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| crate::knob("TRIG", 0.0));
 /// Main effects and pairwise products; see the module's documentation.
 #[derive(Debug, Clone)]
 pub struct Anova {
@@ -163,7 +164,7 @@ impl Family for Anova {
         let mut scales = vec![Scale { mean: -0.5 * (d as f64).ln(), std: k_("SDA", 0.4) }; d];
         scales.extend(
             (1..=self.max_degree)
-                .map(|k| Scale { mean: -k_("DEC", 1.0) * (k as f64).ln(), std: k_("SDB", 0.7) }),
+                .map(|k| Scale { mean: -k_("DEC", 1.0) * (if *TRIG > 0.0 { ((k + 1) / 2) as f64 } else { k as f64 }).ln() + k_("MB", 0.0), std: k_("SDB", 0.7) }),
         );
         if self.interactions {
             scales.push(Scale { mean: k_("MC", -0.7), std: k_("SDC", 1.0) });
@@ -326,6 +327,10 @@ impl Family for Anova {
 
 /// T_1(x), T_2(x), …
 fn chebyshev(x: f64, out: &mut [f64]) {
+    if out.len() > 1 && *TRIG > 0.0 {
+        for (k, v) in out.iter_mut().enumerate() { let o = std::f64::consts::PI * (k / 2 + 1) as f64 / *TRIG; *v = if k % 2 == 0 { (o * x).sin() } else { (o * x).cos() }; }
+        return;
+    }
     let (mut before, mut current) = (1.0, x);
     for value in out {
         *value = current;
@@ -335,6 +340,10 @@ fn chebyshev(x: f64, out: &mut [f64]) {
 
 /// T_1'(x), T_2'(x), …: T_k' = k U_{k-1}.
 fn chebyshev_slopes(x: f64, out: &mut [f64]) {
+    if out.len() > 1 && *TRIG > 0.0 {
+        for (k, v) in out.iter_mut().enumerate() { let o = std::f64::consts::PI * (k / 2 + 1) as f64 / *TRIG; *v = if k % 2 == 0 { o * (o * x).cos() } else { -o * (o * x).sin() }; }
+        return;
+    }
     let (mut before, mut current) = (0.0, 1.0);
     for (k, slope) in out.iter_mut().enumerate() {
         *slope = (k + 1) as f64 * current;

@@ -120,9 +120,9 @@ impl Family for Fourier {
     /// unit cube; log 2 more on [-1, 1]). Our standard deviation of 0.7 is tighter than their √3: a few
     /// dozen trials cannot tell d_x free lengthscales apart.
     fn scales(&self) -> Vec<Scale> {
-        let amplitude = Scale { mean: 0.0, std: 1.0 };
+        let amplitude = Scale { mean: crate::knob("AM", 0.0), std: crate::knob("AS", 1.0) };
         let d_x = self.dimension() as f64;
-        let lengthscale = Scale { mean: std::f64::consts::SQRT_2 + 0.5 * d_x.ln() + 2f64.ln(), std: 0.7 };
+        let lengthscale = Scale { mean: crate::knob("LSM", 2.1) + 0.5 * d_x.ln(), std: crate::knob("LSS", 0.7) };
         let mut scales = vec![lengthscale; self.dimension() + 1];
         scales[0] = amplitude;
         scales
