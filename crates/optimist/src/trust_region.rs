@@ -35,13 +35,13 @@ impl TrustRegion {
             }
             (gains, failures) = if gained { (gains + 1, 0) } else { (0, failures + 1) };
             if gains >= self.gains {
-                (half, gains) = ((2.0 * half).min(0.5), 0);
+                (half, gains) = ((2.0 * half).min(crate::knob("HALF0", 0.5)), 0);
             }
             if failures >= self.failures {
                 (half, failures) = (0.5 * half, 0);
             }
             if half < self.smallest {
-                half = 0.5;
+                half = crate::knob("HALF0", 0.5);
             }
         }
         half

@@ -14,6 +14,16 @@ use crate::linalg::{Matrix, add_scaled, dot};
 /// Degree of the Chebyshev series unless a coordinate has fewer values than that.
 pub const DEGREE: usize = 6;
 
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn gradients_and_inner_products_are_exact() {
+        for mut family in [Anova::new(3), Anova::linear(3), Anova::additive(2), Anova::quadratic(4), Anova::with_degrees(vec![6, 1, 3], true)] {
+            crate::model::checks::check_family(&mut family, 1);
+        }
+    }
+}
 static TRIG: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| crate::knob("TRIG", 0.0));
 /// Main effects and pairwise products; see the module's documentation.
 #[derive(Debug, Clone)]
@@ -28,6 +38,8 @@ pub struct Anova {
     roughness: Vec<f64>,
     interaction: f64,
     offset: f64,
+    /// Prior standard deviation of the curvature that all coordinates share.
+    bowl: f64,
 }
 
 impl Anova {
@@ -59,6 +71,7 @@ impl Anova {
             roughness: vec![1.0; max_degree],
             interaction: 1.0,
             offset: 1.0,
+            bowl: 0.3,
             degrees,
             max_degree,
             interactions,
@@ -81,6 +94,16 @@ impl Anova {
             }
         }
         variances
+    }
+
+    /// Σ_j a_j (T_2(x_j) + 1/3) of an embedded point: how far out it is; zero on average over the cube.
+    fn radius(&self, e: &[f64]) -> f64 {
+        let blocks = e.chunks(self.max_degree).zip(self.degrees.iter().zip(&self.importance));
+        blocks.filter(|(_, (degree, _))| **degree >= 2).map(|(block, (_, a))| a * (block[1] + 1.0 / 3.0)).sum()
+    }
+
+    fn radii(&self, points: &Embedded) -> Vec<f64> {
+        points.e.iter_rows().map(|e| self.radius(e)).collect()
     }
 
     /// a_j².
@@ -107,7 +130,7 @@ impl Family for Anova {
 
     fn n_weights(&self) -> usize {
         let d = self.degrees.len();
-        1 + self.n_main() + if self.interactions { d * d.saturating_sub(1) / 2 } else { 0 }
+        2 + self.n_main() + if self.interactions { d * d.saturating_sub(1) / 2 } else { 0 }
     }
 
     fn is_linear(&self) -> bool {
@@ -122,6 +145,9 @@ impl Family for Anova {
 
     fn grad_w(&self, _w: &[f64], x: &[f64], out: &mut [f64]) {
         out[0] = 1.0;
+        let last = out.len() - 1;
+        let far = self.degrees.iter().zip(x).zip(&self.importance).filter(|((k, _), _)| **k >= 2);
+        out[last] = far.map(|((_, x), a)| a * (2.0 * x * x - 2.0 / 3.0)).sum();
         let mut rest = &mut out[1..];
         for (&degree, &x_j) in self.degrees.iter().zip(x) {
             let (block, tail) = rest.split_at_mut(degree);
@@ -134,12 +160,16 @@ impl Family for Anova {
     }
 
     fn grad_x(&self, w: &[f64], x: &[f64], out: &mut [f64]) {
+        let bowl = w[w.len() - 1];
         let mut rest = &w[1..];
         let mut slopes = vec![0.0; self.max_degree];
         for (j, &degree) in self.degrees.iter().enumerate() {
             let (block, tail) = rest.split_at(degree);
             chebyshev_slopes(x[j], &mut slopes[..degree]);
             out[j] = dot(block, &slopes[..degree]);
+            if degree >= 2 {
+                out[j] += bowl * self.importance[j] * 4.0 * x[j];
+            }
             rest = tail;
         }
         if self.interactions {
@@ -170,6 +200,7 @@ impl Family for Anova {
             scales.push(Scale { mean: k_("MC", -0.7), std: k_("SDC", 1.0) });
         }
         scales.push(Scale { mean: 0.0, std: 0.5 });
+        scales.push(Scale { mean: k_("MQ", -1.2), std: k_("SDQ", 0.7) });
         scales
     }
 
@@ -186,10 +217,12 @@ impl Family for Anova {
             fill(&mut self.interaction);
         }
         fill(&mut self.offset);
+        fill(&mut self.bowl);
     }
 
     fn prior_std(&self, out: &mut [f64]) {
         out[0] = self.offset;
+        out[self.n_weights() - 1] = self.bowl;
         let mut index = 1;
         for (&degree, a) in self.degrees.iter().zip(&self.importance) {
             for b in &self.roughness[..degree] {
@@ -216,7 +249,10 @@ impl Family for Anova {
 
     fn gram(&self, a: &Embedded, b: &Embedded) -> Matrix {
         let mut gram = scaled_columns(&a.e, &self.main_variances()).product_transposed(&b.e);
-        gram.data_mut().iter_mut().for_each(|k| *k += self.offset.powi(2));
+        let (radii_a, radii_b, q2) = (self.radii(a), self.radii(b), self.bowl.powi(2));
+        for (i, r) in radii_a.iter().enumerate() {
+            gram.row_mut(i).iter_mut().zip(&radii_b).for_each(|(k, s)| *k += self.offset.powi(2) + q2 * r * s);
+        }
         if self.interactions {
             let weights = self.importance_squared();
             let linear = scaled_columns(&a.x, &weights).product_transposed(&b.x);
@@ -233,8 +269,9 @@ impl Family for Anova {
 
     fn gram_row(&self, x: Point<'_>, points: &Embedded, out: &mut [f64]) {
         let weighted: Vec<f64> = self.main_variances().iter().zip(x.e).map(|(v, e)| v * e).collect();
+        let radius = self.bowl.powi(2) * self.radius(x.e);
         for (k, row) in out.iter_mut().zip(points.e.iter_rows()) {
-            *k = self.offset.powi(2) + dot(&weighted, row);
+            *k = self.offset.powi(2) + dot(&weighted, row) + radius * self.radius(row);
         }
         if self.interactions {
             let linear: Vec<f64> = self.importance.iter().zip(x.x).map(|(a, x)| a * a * x).collect();
@@ -249,7 +286,7 @@ impl Family for Anova {
 
     fn gram_self(&self, x: Point<'_>) -> f64 {
         let main: f64 = self.main_variances().iter().zip(x.e).map(|(v, e)| v * e * e).sum();
-        let mut total = self.offset.powi(2) + main;
+        let mut total = self.offset.powi(2) + main + (self.bowl * self.radius(x.e)).powi(2);
         if self.interactions {
             let squares: Vec<f64> = self.importance.iter().zip(x.x).map(|(a, x)| (a * x).powi(2)).collect();
             let sum: f64 = squares.iter().sum();
@@ -286,7 +323,19 @@ impl Family for Anova {
             }
             rest[0] = c2 * pairs;
         }
-        rest[rest.len() - 1] = 2.0 * self.offset.powi(2) * m.data().iter().sum::<f64>();
+        let last = rest.len() - 1;
+        rest[last - 1] = 2.0 * self.offset.powi(2) * m.data().iter().sum::<f64>();
+        let radii = self.radii(points);
+        let weighted = m.times(&radii);
+        let q2 = self.bowl.powi(2);
+        rest[last] = 2.0 * q2 * dot(&radii, &weighted);
+        for (row, weight) in points.e.iter_rows().zip(&weighted) {
+            for (j, block) in row.chunks(self.max_degree).enumerate() {
+                if self.degrees[j] >= 2 {
+                    importance[j] += 2.0 * q2 * weight * self.importance[j] * (block[1] + 1.0 / 3.0);
+                }
+            }
+        }
     }
 
     fn gram_grad_x(
@@ -298,6 +347,8 @@ impl Family for Anova {
         v_self: f64,
         out: &mut [f64],
     ) {
+        let far: f64 = points.e.iter_rows().zip(v).map(|(row, v)| v * self.radius(row)).sum();
+        let pull = self.bowl.powi(2) * (far + v_self * self.radius(x.e));
         let mut main = points.e.transposed_times(v);
         add_scaled(v_self, x.e, &mut main);
         let mut slopes = vec![0.0; self.max_degree];
@@ -306,6 +357,9 @@ impl Family for Anova {
             chebyshev_slopes(x.x[j], &mut slopes[..degree]);
             let sum: f64 = (0..degree).map(|k| self.roughness[k].powi(2) * slopes[k] * block[k]).sum();
             out[j] = self.importance[j].powi(2) * sum;
+            if degree >= 2 {
+                out[j] += pull * self.importance[j] * slopes[1];
+            }
         }
         if self.interactions {
             let weights = self.importance_squared();
