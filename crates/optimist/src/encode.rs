@@ -50,7 +50,7 @@ impl Encoding {
             let columns = first_column..first_column + n_columns(&parameter.kind);
             first_column = columns.end;
             let when = requirements.iter().map(|required| (required.parameter, required.level)).collect();
-            axes.push(Axis { kind, columns, when });
+            axes.push(Axis { kind, columns, when, units: units(&parameter.kind) });
         }
         Encoding { space, domain: Domain::new(axes) }
     }
@@ -114,6 +114,16 @@ impl Encoding {
     fn parameters_and_axes(&self) -> impl Iterator<Item = (&Parameter, &Axis)> {
         self.space.parameters().iter().zip(self.domain.axes())
     }
+}
+
+/// The bounds of a number, or their logarithms on a log scale.
+fn units(kind: &Kind) -> (f64, f64) {
+    let (low, high, log) = match *kind {
+        Kind::Float { low, high, log, .. } => (low, high, log),
+        Kind::Int { low, high, log, .. } => (low as f64, high as f64, log),
+        Kind::Bool | Kind::Categorical { .. } => return (0.0, 1.0),
+    };
+    if log { (low.ln(), high.ln()) } else { (low, high) }
 }
 
 fn axis_kind(kind: &Kind) -> AxisKind {

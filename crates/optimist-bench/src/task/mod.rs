@@ -180,7 +180,7 @@ impl From<RealTask> for Task {
             name,
             summary,
             source,
-            domain: Domain::cube(bounds.len()),
+            domain: Domain::boxed(&bounds),
             n: BUDGET.0,
             horizon: BUDGET.1,
             noise_std,

@@ -34,6 +34,9 @@ pub struct Axis {
     /// The axis is active when each of these axes is at this level. Complete: the conditions of
     /// those axes are listed too.
     pub when: Vec<(usize, usize)>,
+    /// What 0 and 1 stand for in the parameter's own units, or their logarithms on a log scale; optimizers that
+    /// do not scale their inputs work in these.
+    pub units: (f64, f64),
 }
 
 /// Which coordinates of an axis are feasible.
@@ -61,8 +64,18 @@ pub struct Grid {
 impl Domain {
     /// All of the `d`-dimensional cube.
     pub fn cube(d: usize) -> Domain {
-        let axis = |column| Axis { kind: AxisKind::Real, columns: column..column + 1, when: Vec::new() };
-        Domain { axes: (0..d).map(axis).collect() }
+        Domain::boxed(&vec![(0.0, 1.0); d])
+    }
+
+    /// A box of real numbers with these bounds, as the cube that it is scaled to.
+    pub fn boxed(bounds: &[(f64, f64)]) -> Domain {
+        let axis = |(column, &units)| Axis {
+            kind: AxisKind::Real,
+            columns: column..column + 1,
+            when: Vec::new(),
+            units,
+        };
+        Domain { axes: bounds.iter().enumerate().map(axis).collect() }
     }
 
     /// Axes whose columns follow each other without gaps.
