@@ -13,7 +13,9 @@ mod maximize;
 pub mod model;
 pub mod optimizer;
 pub mod oracle;
+pub mod schedule;
 pub mod space;
+pub mod theory;
 pub mod trust_region;
 pub mod warp;
 

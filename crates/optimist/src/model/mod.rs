@@ -12,6 +12,7 @@ pub mod anova;
 #[cfg(test)]
 pub(crate) mod checks;
 pub mod fourier;
+pub mod isotropic;
 pub mod mlp;
 pub mod sum;
 
