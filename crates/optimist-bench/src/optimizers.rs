@@ -1,9 +1,8 @@
 //! Optimizers by name, as benchmarks start them. The one place that knows where they come from:
 //! a peer that runs as a process of its own (the optimizer protocol) is to be started here too.
 
-use optimist::Optimizer;
-use optimist::baselines::Random;
 use optimist::encode::Domain;
+use optimist::{Method, MethodError, Optimizer};
 
 /// Starts the optimizer `name` on a domain, for `horizon` trials in all.
 pub type Build<'a> =
@@ -16,13 +15,11 @@ pub type Build<'a> =
 pub fn build(
     name: &str,
     domain: &Domain,
-    _horizon: usize,
+    trials: usize,
     _seed: u64,
 ) -> Result<Box<dyn Optimizer>, OptimizerError> {
-    match name {
-        "random" => Ok(Box::new(Random::new(domain.clone()))),
-        _ => Err(OptimizerError(format!("there is no optimizer `{name}`; there is `random`"))),
-    }
+    let method: Method = name.parse().map_err(|error: MethodError| OptimizerError(error.to_string()))?;
+    method.build(domain, trials).map_err(|error| OptimizerError(format!("optimizer `{name}`: {error}")))
 }
 
 /// Whether every name is one that [`build`] knows, so that a slip is found before hours of runs.

@@ -3,7 +3,6 @@
 mod args;
 mod commands;
 mod interrupt;
-mod method;
 mod number;
 mod objective;
 mod picture;

@@ -13,7 +13,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::confidence::Confidence;
 use crate::encode::{AxisKind, Domain};
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, add_scaled};
 use crate::maximize::maximize_in_box;
 use crate::optimizer::Rng;
 
@@ -110,25 +110,48 @@ impl Frame {
         Self { low: vec![-1.0; d], width: vec![2.0; d] }
     }
 
+    /// The parameters' own units.
+    pub fn natural(domain: &Domain) -> Self {
+        let units = || domain.axes().iter().flat_map(|axis| axis.columns.clone().map(|_| axis.units));
+        Self {
+            low: units().map(|(low, _)| low).collect(),
+            width: units().map(|(low, high)| high - low).collect(),
+        }
+    }
+
+    /// d_x.
+    pub fn dimension(&self) -> usize {
+        self.low.len()
+    }
+
     /// Model coordinates of x.
     pub fn apply(&self, x: &[f64]) -> Vec<f64> {
         (0..x.len()).map(|j| self.low[j] + self.width[j] * x[j]).collect()
     }
 }
 
+/// What is searched: the ball of a round, its radius √β_t, and how its coordinates relate to the cube.
+#[derive(Clone, Copy)]
+pub struct Hope<'a> {
+    /// Σ_t and ŵ_t.
+    pub ball: &'a Confidence,
+    /// √β_t.
+    pub radius: f64,
+    /// From the cube to the ball's coordinates.
+    pub frame: &'a Frame,
+}
+
 /// The best feasible point of the region that is not `taken`, under the most hopeful weights of the ball.
 /// `None` if every point that was looked at is taken.
 pub fn argmax(
-    ball: &Confidence,
-    radius: f64,
-    frame: &Frame,
+    hope: Hope<'_>,
     region: &Region<'_>,
     incumbents: &[Vec<f64>],
     taken: impl Fn(&[f64]) -> bool,
     effort: Effort,
     rng: &mut Rng,
 ) -> Option<Vec<f64>> {
-    let search = Search { ball, radius, frame, region, steps: effort.steps };
+    let search = Search { hope, region, steps: effort.steps };
     let mut candidates: Vec<Vec<f64>> = (0..effort.spread).map(|_| region.sample(rng)).collect();
     if !incumbents.is_empty() {
         candidates
@@ -140,23 +163,29 @@ pub fn argmax(
     let starts = order.iter().take(effort.climbs).map(|&i| &candidates[i]).chain(incumbents);
     let mut climbed: Vec<(Vec<f64>, f64)> = starts.map(|start| search.climb(start)).collect();
     climbed.sort_by(|a, b| b.1.total_cmp(&a.1));
+    if !hope.ball.family().is_linear() {
+        climbed.truncate(EXACT_CLIMBS);
+        climbed.iter_mut().for_each(|(x, value)| (*x, *value) = search.climb_exactly(x));
+        climbed.sort_by(|a, b| b.1.total_cmp(&a.1));
+    }
     let best = climbed.into_iter().map(|(x, _)| x).find(|x| !taken(x));
     best.or_else(|| order.into_iter().map(|i| candidates[i].clone()).find(|x| !taken(x)))
 }
 
+/// Climbs that are climbed again on the exact inner maximum, for a family that is not linear in w.
+const EXACT_CLIMBS: usize = 3;
+
 struct Search<'a> {
-    ball: &'a Confidence,
-    radius: f64,
-    frame: &'a Frame,
+    hope: Hope<'a>,
     region: &'a Region<'a>,
     steps: usize,
 }
 
 impl Search<'_> {
     fn scores(&self, candidates: &[Vec<f64>]) -> Vec<f64> {
-        let rows: Vec<Vec<f64>> = candidates.iter().map(|x| self.frame.apply(x)).collect();
-        let x = Matrix::from_rows(self.frame.low.len(), rows.iter().map(Vec::as_slice));
-        self.ball.bounds(x, self.radius)
+        let rows: Vec<Vec<f64>> = candidates.iter().map(|x| self.hope.frame.apply(x)).collect();
+        let x = Matrix::from_rows(self.hope.frame.low.len(), rows.iter().map(Vec::as_slice));
+        self.hope.ball.bounds(x, self.hope.radius)
     }
 
     /// Real coordinates, then levels, until neither gains.
@@ -177,6 +206,22 @@ impl Search<'_> {
     }
 
     fn climb_reals(&self, x: &[f64]) -> (Vec<f64>, f64) {
+        let Hope { ball, radius, .. } = self.hope;
+        self.climb_box(x, |z, grad_x| ball.bound(z, radius, grad_x))
+    }
+
+    /// Climbs max over w in Ball_t of f_x(w) itself. Its gradient in x is that of f at the maximising w.
+    fn climb_exactly(&self, x: &[f64]) -> (Vec<f64>, f64) {
+        let Hope { ball, radius, .. } = self.hope;
+        self.climb_box(x, |z, grad_x| {
+            let (w, value) = ball.most_hopeful(z, radius);
+            ball.family().grad_x(&w, z, grad_x);
+            value
+        })
+    }
+
+    /// Climbs over the active real coordinates in the region; `f` takes model coordinates.
+    fn climb_box(&self, x: &[f64], mut f: impl FnMut(&[f64], &mut [f64]) -> f64) -> (Vec<f64>, f64) {
         let (mut lower, mut upper) = (x.to_vec(), x.to_vec());
         for (index, axis) in self.region.domain.axes().iter().enumerate() {
             let column = axis.columns.start;
@@ -185,9 +230,10 @@ impl Search<'_> {
                 upper[column] = self.region.upper[column];
             }
         }
+        let frame = self.hope.frame;
         let climb = |x: &[f64], grad: &mut [f64]| {
-            let value = self.ball.bound(&self.frame.apply(x), self.radius, grad);
-            grad.iter_mut().zip(&self.frame.width).for_each(|(slope, width)| *slope *= width);
+            let value = f(&frame.apply(x), grad);
+            grad.iter_mut().zip(&frame.width).for_each(|(slope, width)| *slope *= width);
             value
         };
         let maximum = maximize_in_box(climb, x, &lower, &upper, self.steps);
@@ -251,5 +297,48 @@ impl Search<'_> {
             trial
         };
         levels.into_iter().filter(|&other| other != level).map(moved).collect()
+    }
+}
+
+/// The paper's argmax: plain gradient ascent over x and w together, w kept in the ball and x in the domain.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct JointAscent {
+    /// Steps.
+    pub steps: usize,
+    /// Length of a step, as a factor on the gradient.
+    pub rate: f64,
+}
+
+impl Default for JointAscent {
+    fn default() -> Self {
+        Self { steps: 2000, rate: 1e-4 }
+    }
+}
+
+impl JointAscent {
+    /// Ascends from a uniform x and ŵ_t.
+    pub fn argmax(&self, hope: Hope<'_>, domain: &Domain, rng: &mut Rng) -> Vec<f64> {
+        let Hope { ball, radius, frame } = hope;
+        let family = ball.family();
+        let mut x = domain.sample(rng);
+        let mut z = frame.apply(&x);
+        let mut w = ball.w_hat().to_vec();
+        let (mut grad_x, mut grad_w) = (vec![0.0; z.len()], vec![0.0; w.len()]);
+        for _ in 0..self.steps {
+            family.grad_x(&w, &z, &mut grad_x);
+            family.grad_w(&w, &z, &mut grad_w);
+            add_scaled(self.rate, &grad_x, &mut z);
+            add_scaled(self.rate, &grad_w, &mut w);
+            ball.pull_inside(&mut w, radius);
+            for (j, z_j) in z.iter_mut().enumerate() {
+                let (low, high) = (frame.low[j], frame.low[j] + frame.width[j]);
+                *z_j = z_j.clamp(low.min(high), low.max(high));
+            }
+        }
+        for j in 0..x.len() {
+            x[j] = if frame.width[j] == 0.0 { x[j] } else { (z[j] - frame.low[j]) / frame.width[j] };
+        }
+        domain.snap(&mut x);
+        x
     }
 }

@@ -49,6 +49,8 @@ pub struct Confidence {
     form: Form,
     w_hat: Vec<f64>,
     since_refresh: usize,
+    /// An upper bound on the largest eigenvalue of Σ_t: the prior's largest, and the trace of the rest.
+    trace_bound: f64,
 }
 
 enum Form {
@@ -76,6 +78,7 @@ impl Confidence {
             form: Form::Dual { factor: Cholesky::default(), alpha: Vec::new() },
             w_hat: w_hat_0.clone(),
             since_refresh: 0,
+            trace_bound: prior_std.iter().map(|p| p.powi(-2)).fold(0.0, f64::max),
             prior_std,
             w_hat_0,
             family,
@@ -216,6 +219,19 @@ impl Confidence {
         self.distance_squared(w) <= beta_t
     }
 
+    /// Moves w straight towards ŵ_t until it lies in the ball of this radius √β.
+    pub fn pull_inside(&self, w: &mut [f64], radius: f64) {
+        let plain: f64 = w.iter().zip(&self.w_hat).map(|(w, c)| (w - c).powi(2)).sum();
+        // Σ_t is at most its trace: most of the time this settles it without visiting the rounds.
+        if self.trace_bound * plain <= radius * radius {
+            return;
+        }
+        let distance = self.distance_squared(w).sqrt();
+        if distance > radius {
+            w.iter_mut().zip(&self.w_hat).for_each(|(w, c)| *w = c + (*w - c) * radius / distance);
+        }
+    }
+
     /// log det Σ_t − log det Σ_0.
     pub fn log_det_ratio(&self) -> f64 {
         match &self.form {
@@ -311,6 +327,8 @@ impl Confidence {
         self.linearized_at.push_row(if self.family.is_linear() { &[] } else { round.w });
         self.residuals.push(round.residual);
         self.noise_var.push(round.noise_var);
+        let gradient = self.gradient(self.rounds() - 1);
+        self.trace_bound += dot(&gradient, &gradient) / round.noise_var;
     }
 
     /// Takes round i, the last one, into the factor. False if that failed for rounding.

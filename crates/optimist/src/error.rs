@@ -1,5 +1,6 @@
 //! Errors of this crate.
 
+use crate::schedule::ScheduleError;
 use crate::space::Value;
 
 /// A search space that cannot be searched, or an assignment that is not one of its points.
@@ -215,6 +216,31 @@ pub enum SpaceError {
         /// The choice that is spelled most like it.
         nearest: Option<String>,
     },
+}
+
+/// An optimizer that cannot be made.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MethodError {
+    /// No optimizer has this name.
+    #[error("there is no optimizer `{name}`{}", did_you_mean(nearest, "; see `optimist bench run --help`"))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What may have been meant.
+        nearest: Option<String>,
+    },
+    /// A setting that cannot be used.
+    #[error("setting `{key}`: {problem}")]
+    BadSetting {
+        /// Its key in the study file.
+        key: &'static str,
+        /// What is wrong with it and what to do.
+        problem: String,
+    },
+    /// λ or β_t cannot be computed.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
 }
 
 /// An outcome that cannot be learnt from.

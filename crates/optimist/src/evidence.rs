@@ -81,14 +81,36 @@ pub struct Learning {
     pub max_steps: usize,
 }
 
-/// Linearisation of a family at weights w: f_x(w') ≈ f_x(w) + ∇f_x(w)·(w' − w).
-#[derive(Debug, Clone, Default)]
+impl Learnt {
+    /// What is believed before any data: the centres of the hyper-priors, and no warp.
+    pub fn prior(family: &dyn Family) -> Self {
+        let log_scales = family.scales().iter().map(|scale| scale.mean).collect();
+        Self { log_scales, noise_std: NOISE.mean.exp(), warp: Warp::IDENTITY }
+    }
+}
+
+/// A family linearised at weights w: f_x(w') ≈ f_x(w) + ∇f_x(w)·(w' − w).
+#[derive(Debug, Clone)]
 pub struct Linearization {
-    /// Where; empty for a family that is linear in w.
+    /// Where. (d_w)
     pub w: Vec<f64>,
-    /// ∇f_{x_i}(w)·(w − prior mean) − f_{x_i}(w): added to y_i it is the residual about the prior mean.
-    /// Empty stands for zeros: a linear family with prior mean zero.
-    pub offsets: Vec<f64>,
+    /// ∇f_{x_i}(w)·(w − prior mean) − f_{x_i}(w): added to y_i it is the residual about the prior mean. (t)
+    offsets: Vec<f64>,
+}
+
+impl Linearization {
+    /// At `w`, for the points in the rows of `x`.
+    pub fn new(family: &dyn Family, w: &[f64], x: &Matrix) -> Self {
+        let mut prior_mean = vec![0.0; w.len()];
+        family.prior_mean(&mut prior_mean);
+        let shift: Vec<f64> = w.iter().zip(&prior_mean).map(|(w, m)| w - m).collect();
+        let mut grad_w = vec![0.0; w.len()];
+        let mut offset = |x: &[f64]| {
+            family.grad_w(w, x, &mut grad_w);
+            dot(&grad_w, &shift) - family.value(w, x)
+        };
+        Self { w: w.to_vec(), offsets: x.iter_rows().map(&mut offset).collect() }
+    }
 }
 
 /// The scales, noise and warp that maximise evidence plus hyper-priors, and that maximum. The family is left at

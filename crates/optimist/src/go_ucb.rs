@@ -1,150 +1,227 @@
-//! wip
-use crate::TellError;
-use crate::acquisition::{self, Effort, Frame, Region};
-use crate::confidence::{Confidence, Round};
-use crate::encode::{AxisKind, Domain};
-use crate::evidence::{self, Data, Learning, Linearization};
+//! GO-UCB: Algorithm 1 as ask and tell.
+//!
+//! Given: a domain, how many trials are planned, the settings; then what became of each trial. Gives: the next point,
+//! and in the end the one to bet on. The three presets of `settings` run through the same lines.
+//!
+//! Departures from the paper, default preset only: the ball is refitted on all data each round (`belief::refit`), the
+//! argmax may be confined to a trust region, and no point is proposed twice while there is another.
+
+use rand::RngExt;
+
+use crate::acquisition::{Frame, Hope, Region, argmax};
+use crate::belief::recursive::Recursive;
+use crate::belief::refit::Refit;
+use crate::belief::{Belief, Told, frame};
+use crate::encode::Domain;
+use crate::error::{MethodError, TellError};
 use crate::history::History;
 use crate::model::Family;
-use crate::model::anova::Anova;
-use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng};
-use crate::trust_region::TrustRegion;
+use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, rng};
+use crate::oracle::OracleError;
+use crate::schedule::{Plan, explore_trials};
+use crate::settings::{Answer, Oracle, Search, Settings, Updates};
 
-#[derive(Debug, Clone)]
-/// s
-pub struct Settings {
-    /// n
-    pub explore: usize,
-    /// k
-    pub kappa: f64,
-    /// t
-    pub trust: Option<TrustRegion>,
-    /// w
-    pub warp_std: Option<f64>,
-    /// st
-    pub max_steps: usize,
-    /// e
-    pub effort: Effort,
-    /// r
-    pub robust: bool,
-}
+/// Makes a family, at the centres of its hyper-priors.
+type MakeFamily = Box<dyn Fn() -> Box<dyn Family> + Send + Sync>;
 
-/// g
+/// Algorithm 1.
 pub struct GoUcb {
-    history: History,
     settings: Settings,
+    families: Vec<MakeFamily>,
     frame: Frame,
+    history: History,
+    /// n.
+    explore: usize,
+    /// λ and β_t.
+    plan: Plan,
+    recursive: Option<Recursive>,
 }
 
 impl GoUcb {
-    /// n
-    pub fn new(domain: Domain, settings: Settings) -> Self {
-        let frame = Frame::symmetric(domain.dimension());
-        Self { history: History::new(domain), settings, frame }
+    /// With the families that the settings name. `trials` is how many are planned in all: n and T follow from it.
+    ///
+    /// # Errors
+    /// If the settings do not fit together.
+    pub fn new(domain: Domain, trials: usize, settings: Settings) -> Result<Self, MethodError> {
+        let make = |kind: &crate::model::kind::FamilyKind| -> MakeFamily {
+            let (kind, layers, domain) = (kind.clone(), settings.layers.clone(), domain.clone());
+            Box::new(move || kind.build(&domain, &layers))
+        };
+        let families = settings.families.iter().map(make).collect();
+        Self::with_families(domain, trials, settings, families)
     }
-    fn family(&self) -> Box<dyn Family> {
-        let mut degrees = Vec::new();
-        for a in self.history.domain().axes() {
-            match &a.kind {
-                AxisKind::Real => degrees.push(crate::knob("DEG",6.0) as usize),
-                AxisKind::Grid(g) => degrees.push(6.min(g.count().max(2) - 1)),
-                AxisKind::OneHot => degrees.extend(vec![1; a.columns.len()]),
+
+    /// With a family of one's own in place of those that the settings name.
+    ///
+    /// # Errors
+    /// If the settings do not fit together.
+    pub fn with_family(
+        domain: Domain,
+        trials: usize,
+        settings: Settings,
+        make: impl Fn() -> Box<dyn Family> + Send + Sync + 'static,
+    ) -> Result<Self, MethodError> {
+        Self::with_families(domain, trials, settings, vec![Box::new(make)])
+    }
+
+    fn with_families(
+        domain: Domain,
+        trials: usize,
+        settings: Settings,
+        families: Vec<MakeFamily>,
+    ) -> Result<Self, MethodError> {
+        settings.validate()?;
+        let explore = settings.explore_trials.unwrap_or_else(|| explore_trials(trials));
+        let n_weights = families.first().map_or(0, |make| make().n_weights());
+        Ok(Self {
+            frame: frame(&domain, settings.scaled),
+            plan: settings.schedule.plan(trials.saturating_sub(explore).max(1), n_weights),
+            history: History::new(domain),
+            explore,
+            recursive: None,
+            families,
+            settings,
+        })
+    }
+
+    /// The length n of Phase I.
+    pub fn explore_trials(&self) -> usize {
+        self.explore
+    }
+
+    /// λ and β_t.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What is believed now, pending points not counted; `None` before the first value, or if no family fits.
+    pub fn belief(&self) -> Option<Belief> {
+        self.refit(&[], &mut rng(0, self.history.observations().len() as u64)).ok()
+    }
+
+    /// The paper's answer: one of the points of Phase II, uniformly; of Phase I if there is none.
+    pub fn draw_answer(&self, rng: &mut Rng) -> Option<Recommendation> {
+        let told = self.history.observations();
+        let value = |observation: &Observation| match observation.outcome {
+            Outcome::Value { y, .. } => Some(Recommendation { x: observation.x.clone(), mean: y, std: None }),
+            Outcome::Failed => None,
+        };
+        let phase_two: Vec<Recommendation> = told.iter().skip(self.explore).filter_map(value).collect();
+        let drawn = if phase_two.is_empty() { told.iter().filter_map(value).collect() } else { phase_two };
+        (!drawn.is_empty()).then(|| drawn[rng.random_range(0..drawn.len())].clone())
+    }
+
+    /// Phase I, line 2.
+    fn explore(&self, rng: &mut Rng) -> Vec<f64> {
+        let domain = self.history.domain();
+        let fresh = (0..100).map(|_| domain.sample(rng)).find(|x| !self.history.is_taken(x));
+        fresh.unwrap_or_else(|| domain.sample(rng))
+    }
+
+    /// Phase II, lines 2-5.
+    fn exploit(&mut self, rng: &mut Rng) -> Result<Option<Vec<f64>>, OracleError> {
+        match self.settings.updates {
+            Updates::Refit => {
+                let belief = self.refit(&self.pending(), rng)?; // lines 2-4
+                Ok(self.most_hopeful(&belief, rng)) // line 5
+            }
+            Updates::Recursive => {
+                let mut recursive = match self.recursive.take() {
+                    Some(recursive) => recursive,
+                    None => self.start_recursion(rng)?, // Phase I, line 5
+                };
+                recursive.follow(self.history.observations(), &self.frame); // lines 2-4
+                let x_t = self.most_hopeful(recursive.belief(), rng); // line 5
+                self.recursive = Some(recursive);
+                Ok(x_t)
             }
         }
-        let d = degrees.len();
-        let a = Anova::with_degrees(degrees, true);
-        let m = crate::knob("FOUR", 0.0) as usize;
-        if m > 0 {
-            return Box::new(crate::model::sum::Sum::new(vec![Box::new(a), Box::new(crate::model::fourier::Fourier::new(d, m, 0))]));
+    }
+
+    /// Line 5: argmax over x and over w in Ball_t.
+    fn most_hopeful(&self, belief: &Belief, rng: &mut Rng) -> Option<Vec<f64>> {
+        let domain = self.history.domain();
+        let t = self.history.observations().len().saturating_sub(self.explore) + 1;
+        // Points that are tried at the same time as others may look further afield.
+        let beta_t =
+            self.settings.exploration * self.plan.beta_t(t) * (1 + self.history.pending().len()) as f64;
+        let hope = Hope { ball: &belief.ball, radius: beta_t.sqrt(), frame: &self.frame };
+        let taken = |x: &[f64]| self.history.is_taken(x);
+        match self.settings.search {
+            Search::Joint(ascent) => Some(ascent.argmax(hope, domain, rng)).filter(|x| !taken(x)),
+            Search::Bound(effort) => {
+                let incumbents: Vec<Vec<f64>> = self.history.best().into_iter().map(|best| best.x).collect();
+                argmax(hope, &self.region(), &incumbents, taken, effort, rng)
+            }
         }
-        Box::new(a)
+    }
+
+    /// Where line 5 looks: the trust region around the best point so far, or everywhere.
+    fn region(&self) -> Region<'_> {
+        let mut region = Region::whole(self.history.domain());
+        if let (Some(trust), Some(best)) = (&self.settings.trust_region, self.history.best()) {
+            let values = self.history.observations().iter().map(|observation| match observation.outcome {
+                Outcome::Value { y, .. } => Some(y),
+                Outcome::Failed => None,
+            });
+            let half = trust.half_width(self.explore, values);
+            for (j, centre) in best.x.iter().enumerate() {
+                region.lower[j] = (centre - half).max(0.0);
+                region.upper[j] = (centre + half).min(1.0);
+            }
+        }
+        region
+    }
+
+    fn refit(&self, pending: &[Vec<f64>], rng: &mut Rng) -> Result<Belief, OracleError> {
+        let restarts = match self.settings.oracle {
+            Oracle::LevenbergMarquardt { restarts } => restarts,
+            Oracle::Sgd(_) => 1,
+        };
+        let refit = Refit { scaled: self.settings.scaled, warp: self.settings.warp, restarts };
+        let told = Told::new(&self.history, &self.frame).ok_or(OracleError::NothingToFit)?;
+        refit.fit(self.families.iter().map(|make| make()), &told, pending, rng)
+    }
+
+    fn start_recursion(&self, rng: &mut Rng) -> Result<Recursive, OracleError> {
+        let lambda = self.plan.lambda().unwrap_or(1.0);
+        let told = self.history.observations();
+        let phase_one = &told[..self.explore.min(told.len())];
+        Recursive::start(self.families[0](), lambda, &self.settings.oracle, phase_one, &self.frame, rng)
+    }
+
+    fn pending(&self) -> Vec<Vec<f64>> {
+        self.history.pending().iter().map(|x| self.frame.apply(x)).collect()
     }
 }
 
 impl Optimizer for GoUcb {
     fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
-        let obs = self.history.observations();
-        if obs.len() < self.settings.explore {
-            let x = self.history.domain().sample(rng);
-            self.history.propose(x.clone());
-            return x;
-        }
-        let ys: Vec<f64> = obs
-            .iter()
-            .filter_map(|o| match o.outcome {
-                Outcome::Value { y, .. } => Some(y),
-                _ => None,
-            })
-            .collect();
-        let (c, s) = if self.settings.robust {
-            let mut v = ys.clone();
-            v.sort_by(f64::total_cmp);
-            let q = |p: f64| v[((v.len() - 1) as f64 * p).round() as usize];
-            let iqr = (q(0.75) - q(0.25)) / 1.349;
-            let mean = ys.iter().sum::<f64>() / ys.len() as f64;
-            let sd = (ys.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / ys.len() as f64).sqrt();
-            (q(0.5), iqr.max(0.3 * sd) + 1e-12)
-        } else {
-            let mean = ys.iter().sum::<f64>() / ys.len() as f64;
-            let sd = (ys.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / ys.len() as f64).sqrt();
-            (mean, sd + 1e-12)
-        };
-        let rows: Vec<Vec<f64>> = obs.iter().map(|o| self.frame.apply(&o.x)).collect();
-        let d = self.frame.low.len();
-        let data = Data {
-            x: crate::linalg::Matrix::from_rows(d, rows.iter().map(Vec::as_slice)),
-            y: ys.iter().map(|y| (y - c) / s).collect(),
-            known_noise_var: vec![0.0; ys.len()],
-        };
-        let mut family = self.family();
-        let n_w = family.n_weights();
-        let at = Linearization { w: vec![0.0; n_w], offsets: vec![] };
-        let (learnt, _ev) = evidence::learn(
-            &mut *family,
-            &data,
-            &at,
-            None,
-            Learning { warp_std: self.settings.warp_std, max_steps: self.settings.max_steps },
-        )
-        .unwrap();
-        let r = evidence::residuals(&data, &at, learnt.warp);
-        let nv = evidence::noise_variances(&data, learnt.noise_std);
-        let ball = Confidence::with_rounds(
-            family,
-            vec![0.0; n_w],
-            (0..r.len()).map(|i| Round { w: &at.w, x: data.x.row(i), residual: r[i], noise_var: nv[i] }),
-        );
-        let mut region = Region::whole(self.history.domain());
-        let best = ys.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).unwrap().0;
-        let top = obs[best].x.clone();
-        if let Some(t) = &self.settings.trust {
-            let half = t.half_width(self.settings.explore, ys.iter().map(|y| Some(*y)));
-            for j in 0..d {
-                region.lower[j] = (top[j] - half).max(0.0);
-                region.upper[j] = (top[j] + half).min(1.0);
-            }
-        }
-        let x = acquisition::argmax(
-            &ball,
-            self.settings.kappa,
-            &self.frame,
-            &region,
-            &[top],
-            |x| self.history.is_taken(x),
-            self.settings.effort,
-            rng,
-        );
-        let x = x.unwrap_or_else(|| self.history.domain().sample(rng));
+        let exploring = self.history.observations().len() + self.history.pending().len() < self.explore;
+        let x = if exploring { None } else { self.exploit(rng).unwrap_or(None) };
+        let x = x.unwrap_or_else(|| self.explore(rng)); // also where no family could be fitted
         self.history.propose(x.clone());
         x
     }
-    fn tell(&mut self, o: Observation) -> Result<(), TellError> {
-        self.history.tell(o)
+
+    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
+        self.history.tell(observation)
     }
+
     fn withdraw(&mut self, x: &[f64]) {
-        self.history.withdraw(x)
+        self.history.withdraw(x);
     }
+
     fn recommend(&self) -> Option<Recommendation> {
-        self.history.best()
+        if self.settings.answer == Answer::RandomDraw {
+            return self.draw_answer(&mut rng(0, self.history.observations().len() as u64));
+        }
+        let Some(belief) = self.belief() else { return self.history.best() };
+        let told = self.history.observations().iter().filter(|o| o.outcome != Outcome::Failed);
+        let predicted = told.map(|observation| {
+            let (mean, std) = belief.predict(&self.frame.apply(&observation.x));
+            Recommendation { x: observation.x.clone(), mean, std: Some(std) }
+        });
+        predicted.max_by(|a, b| a.mean.total_cmp(&b.mean))
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod acquisition;
 pub mod baselines;
+pub mod belief;
 pub mod confidence;
 pub mod encode;
 mod error;
@@ -10,19 +11,19 @@ pub mod go_ucb;
 pub mod history;
 pub mod linalg;
 mod maximize;
+pub mod method;
 pub mod model;
 pub mod optimizer;
 pub mod oracle;
 pub mod schedule;
+pub mod settings;
 pub mod space;
 pub mod theory;
 pub mod trust_region;
 pub mod warp;
 
-pub use error::{SpaceError, TellError};
+pub use error::{MethodError, SpaceError, TellError};
+pub use go_ucb::GoUcb;
+pub use method::Method;
 pub use optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, rng};
-
-/// k
-pub fn knob(k: &str, d: f64) -> f64 {
-    std::env::var(k).ok().map(|v| v.parse().unwrap()).unwrap_or(d)
-}
+pub use settings::Settings;

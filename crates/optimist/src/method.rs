@@ -11,8 +11,9 @@ use serde::Deserialize;
 use crate::baselines::Random;
 use crate::encode::Domain;
 use crate::error::{MethodError, nearest};
-use crate::go_ucb::{GoUcb, Settings};
+use crate::go_ucb::GoUcb;
 use crate::optimizer::Optimizer;
+use crate::settings::Settings;
 
 /// An optimizer by name, with its settings.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

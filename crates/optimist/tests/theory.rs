@@ -26,7 +26,10 @@ fn explore() {
             for r in run.reports.iter().filter(|r| r.t == 1 || r.t % 60 == 0) {
                 println!("{r:?}");
             }
-            println!("viol {:?}", run.reports.iter().flat_map(|r| r.violations()).take(3).collect::<Vec<_>>());
+            println!(
+                "viol {:?}",
+                run.reports.iter().flat_map(|r| r.violations()).take(3).collect::<Vec<_>>()
+            );
         }
     }
 }
@@ -114,8 +117,13 @@ impl Case {
         let x = Matrix::from_rows(1, points.iter().map(|x| x.as_slice()));
         let y: Vec<f64> = points.iter().map(|x| f(x) + noise.sample(rng)).collect();
         points.iter().for_each(|x| ledger.explored(&*family, x));
-        let problem =
-            Problem { family: &*family, x: &x, y: &y, noise_std: &vec![self.noise_std; y.len()], prior_weight: 0.0 };
+        let problem = Problem {
+            family: &*family,
+            x: &x,
+            y: &y,
+            noise_std: &vec![self.noise_std; y.len()],
+            prior_weight: 0.0,
+        };
         let start = self.sample_w(rng);
         let w_hat_0 = oracle::fit_with_restarts(&problem, Some(&start), 0, rng).unwrap().w;
         let e: Vec<f64> = w_hat_0.iter().zip(&self.w_star).map(|(a, b)| a - b).collect();

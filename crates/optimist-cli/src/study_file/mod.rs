@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use optimist::space::Space;
 use toml::de::DeTable;
 
-use crate::method::Method;
 use crate::objective::Objective;
+use optimist::Method;
 pub use problem::StudyFileError;
 use problem::{Problem, Source};
 use table::{Table, entries};

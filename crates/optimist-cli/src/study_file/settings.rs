@@ -8,7 +8,7 @@ use toml::de::ValueDeserializer;
 
 use super::problem::Problem;
 use super::table::{Entry, entries};
-use crate::method::Method;
+use optimist::Method;
 
 /// The optimizer and its settings; the default one if there is no such table.
 pub fn method(optimizer: Option<Entry<'_>>, problems: &mut Vec<Problem>) -> Option<Method> {

@@ -36,6 +36,10 @@ pub struct Fourier {
     /// ω_kj / ℓ_j, in the same order.
     frequencies: Matrix,
     amplitude: f64,
+    /// Hyper-prior of log a.
+    amplitude_scale: Scale,
+    /// Hyper-prior of each log ℓ_j.
+    lengthscale_scale: Scale,
 }
 
 impl Fourier {
@@ -45,10 +49,35 @@ impl Fourier {
         Self::with_kernel(Kernel::default(), d_x, n_features, seed)
     }
 
-    /// Features of the given kernel.
+    /// Features for what another family leaves: half its spread at the most, and bumps that are small against the
+    /// distances between random points, since the trend is taken care of.
+    pub fn residual(d_x: usize, n_features: usize, seed: u64) -> Self {
+        let amplitude = Scale { mean: -1.0, std: 1.0 };
+        let lengthscale = Scale { mean: 0.5 * (d_x as f64).ln() - 0.5, std: 0.7 };
+        Self::with_scales(Kernel::default(), d_x, n_features, seed, amplitude, lengthscale)
+    }
+
+    /// Features of the given kernel, for an objective as a whole: lengthscales grow with √d_x, as distances do
+    /// (Hvarfner et al. 2024: log ℓ ~ N(√2 + ½ log d_x, 3) on the unit cube; log 2 more on [-1, 1]). Our standard
+    /// deviation of 0.7 is tighter than their √3: a few dozen trials cannot tell d_x free lengthscales apart.
     pub fn with_kernel(kernel: Kernel, d_x: usize, n_features: usize, seed: u64) -> Self {
+        let amplitude = Scale { mean: 0.0, std: 1.0 };
+        let mean = std::f64::consts::SQRT_2 + 0.5 * (d_x as f64).ln() + 2f64.ln();
+        Self::with_scales(kernel, d_x, n_features, seed, amplitude, Scale { mean, std: 0.7 })
+    }
+
+    fn with_scales(
+        kernel: Kernel,
+        d_x: usize,
+        n_features: usize,
+        seed: u64,
+        amplitude_scale: Scale,
+        lengthscale_scale: Scale,
+    ) -> Self {
         let unit_frequencies = draw_frequencies(kernel, d_x, n_features.div_ceil(2), &mut rng(seed, 0));
-        let mut family = Self { frequencies: unit_frequencies.clone(), unit_frequencies, amplitude: 1.0 };
+        let frequencies = unit_frequencies.clone();
+        let mut family =
+            Self { frequencies, unit_frequencies, amplitude: 1.0, amplitude_scale, lengthscale_scale };
         let log_scales: Vec<f64> = family.scales().iter().map(|scale| scale.mean).collect();
         family.set_scales(&log_scales);
         family
@@ -116,15 +145,9 @@ impl Family for Fourier {
         true
     }
 
-    /// Lengthscales grow with √d_x, as distances do (Hvarfner et al. 2024: log ℓ ~ N(√2 + ½ log d_x, 3) on the
-    /// unit cube; log 2 more on [-1, 1]). Our standard deviation of 0.7 is tighter than their √3: a few
-    /// dozen trials cannot tell d_x free lengthscales apart.
     fn scales(&self) -> Vec<Scale> {
-        let amplitude = Scale { mean: crate::knob("AM", 0.0), std: crate::knob("AS", 1.0) };
-        let d_x = self.dimension() as f64;
-        let lengthscale = Scale { mean: crate::knob("LSM", 2.1) + 0.5 * d_x.ln(), std: crate::knob("LSS", 0.7) };
-        let mut scales = vec![lengthscale; self.dimension() + 1];
-        scales[0] = amplitude;
+        let mut scales = vec![self.lengthscale_scale; self.dimension() + 1];
+        scales[0] = self.amplitude_scale;
         scales
     }
 

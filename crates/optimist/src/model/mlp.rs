@@ -10,11 +10,14 @@
 //! so an embedded point is (a, q), and a product costs O(h + d_x), not O(h d_x). Deeper networks go
 //! through explicit gradients.
 
+use serde::Deserialize;
+
 use super::{Embedded, Family, Point, Scale};
 use crate::linalg::{Matrix, add_scaled, dot};
 
 /// What a hidden unit does with its input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Activation {
     /// 1/(1 + e^(−z)), the paper's.
     #[default]

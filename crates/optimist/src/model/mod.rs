@@ -13,6 +13,7 @@ pub mod anova;
 pub(crate) mod checks;
 pub mod fourier;
 pub mod isotropic;
+pub mod kind;
 pub mod mlp;
 pub mod sum;
 

@@ -47,6 +47,11 @@ pub struct Fit {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OracleError {
+    /// There is no family, or its evidence is not a number anywhere near its hyper-priors.
+    #[error(
+        "no family could be fitted; check that the values are of a sensible size, or name another `family`"
+    )]
+    NothingToFit,
     /// The parts of the problem do not belong together.
     #[error("{points} points, {values} values and {noises} noise levels; each point needs one of each")]
     Mismatch {

@@ -1,0 +1,194 @@
+//! The default: everything is fitted anew on all data each round, Phase I included.
+//!
+//! For each family the prior's scales, the noise and the warp of y maximise the evidence; the family with the
+//! highest evidence is kept and linearised at its fit. A pending point counts as observed at its mean, so that the
+//! uncertainty there is gone and the next point is found elsewhere.
+//!
+//! Departures from the paper: gradients are those at ŵ_t, not at ŵ_i; λ and the noise are learnt.
+
+use super::{Belief, Outputs, Told};
+use crate::confidence::{Confidence, Round};
+use crate::evidence::{self, Data, Learning, Learnt, Linearization};
+use crate::linalg::{Matrix, dot};
+use crate::model::Family;
+use crate::optimizer::Rng;
+use crate::oracle::levenberg_marquardt;
+use crate::oracle::{OracleError, Problem};
+
+/// Hyper-prior of the warp's power around 1.
+const WARP_STD: f64 = 0.3;
+
+/// Quasi-Newton steps for the scales; 15 and 100 gave the same regret as 40.
+const SCALE_STEPS: usize = 30;
+
+/// Fits and scales alternate this often for a family that is not linear in w.
+const ALTERNATIONS: usize = 2;
+
+/// Observations that the scales are learnt from, at the most; the posterior uses all.
+const LEARNT_FROM: usize = 256;
+
+/// How a refit is done.
+pub struct Refit {
+    /// Whether y is standardised.
+    pub scaled: bool,
+    /// Whether a warp of y may be learnt.
+    pub warp: bool,
+    /// Starts of the oracle for a family that is not linear in w.
+    pub restarts: usize,
+}
+
+impl Refit {
+    /// The belief of the family that explains the data best.
+    ///
+    /// # Errors
+    /// If no family could be fitted; the last one's reason.
+    pub fn fit(
+        &self,
+        families: impl IntoIterator<Item = Box<dyn Family>>,
+        told: &Told,
+        pending: &[Vec<f64>],
+        rng: &mut Rng,
+    ) -> Result<Belief, OracleError> {
+        let mut outputs = if self.scaled { Outputs::standardized(&told.y) } else { Outputs::PLAIN };
+        let data = data(told, &outputs);
+        let sample = working_set(&data);
+        let mut best: Option<(Box<dyn Family>, Fitted)> = None;
+        let mut failure = OracleError::NothingToFit;
+        for mut family in families {
+            match self.fit_family(&mut *family, &sample, rng) {
+                Ok(fitted) if best.as_ref().is_none_or(|(_, b)| fitted.evidence > b.evidence) => {
+                    best = Some((family, fitted));
+                }
+                Ok(_) => {}
+                Err(error) => failure = error,
+            }
+        }
+        let (family, Fitted { learnt, w, .. }) = best.ok_or(failure)?;
+        outputs.warp = learnt.warp;
+        let data = if family.is_linear() { &data } else { &sample };
+        let mut ball = ball(family, data, &learnt, &w);
+        believe_pending(&mut ball, pending, learnt.noise_std);
+        Ok(Belief { ball, outputs })
+    }
+
+    /// Scales, noise and warp by evidence, and the weights under them.
+    fn fit_family(&self, family: &mut dyn Family, data: &Data, rng: &mut Rng) -> Result<Fitted, OracleError> {
+        let learning = Learning { warp_std: self.warp.then_some(WARP_STD), max_steps: SCALE_STEPS };
+        let fitted = |w, (learnt, evidence)| Fitted { learnt, w, evidence };
+        if family.is_linear() {
+            let mut prior_mean = vec![0.0; family.n_weights()];
+            family.prior_mean(&mut prior_mean);
+            let at = Linearization::new(family, &prior_mean, &data.x);
+            let learnt =
+                evidence::learn(family, data, &at, None, learning).ok_or(OracleError::NothingToFit)?;
+            return Ok(fitted(at.w, learnt));
+        }
+        let mut learnt = Learnt::prior(family);
+        let mut w = self.best_start(family, data, &learnt, rng)?;
+        let mut result = None;
+        for _ in 0..ALTERNATIONS {
+            let at = Linearization::new(family, &w, &data.x);
+            let next = evidence::learn(family, data, &at, Some(&learnt), learning)
+                .ok_or(OracleError::NothingToFit)?;
+            learnt = next.0.clone();
+            w = fit_weights(family, data, &learnt, &w)?;
+            result = Some(next);
+        }
+        Ok(fitted(w, result.ok_or(OracleError::NothingToFit)?))
+    }
+
+    fn best_start(
+        &self,
+        family: &dyn Family,
+        data: &Data,
+        learnt: &Learnt,
+        rng: &mut Rng,
+    ) -> Result<Vec<f64>, OracleError> {
+        let (y, noise_std) = targets(data, learnt);
+        let problem = Problem { family, x: &data.x, y: &y, noise_std: &noise_std, prior_weight: 1.0 };
+        crate::oracle::fit_with_restarts(&problem, None, self.restarts, rng).map(|fit| fit.w)
+    }
+}
+
+struct Fitted {
+    learnt: Learnt,
+    w: Vec<f64>,
+    /// Evidence plus hyper-priors, at the scales learnt.
+    evidence: f64,
+}
+
+fn data(told: &Told, outputs: &Outputs) -> Data {
+    Data {
+        x: told.x.clone(),
+        y: told.y.iter().map(|&y| outputs.standardize(y)).collect(),
+        known_noise_var: told
+            .noise_std
+            .iter()
+            .map(|&std| outputs.standardize_difference(std).powi(2))
+            .collect(),
+    }
+}
+
+/// The observations that scales are learnt from: all of them, or the best quarter of as many as are allowed and an even
+/// spread, in time, of the rest.
+fn working_set(data: &Data) -> Data {
+    let t = data.y.len();
+    if t <= LEARNT_FROM {
+        return data.clone();
+    }
+    let mut by_value: Vec<usize> = (0..t).collect();
+    by_value.sort_by(|&a, &b| data.y[b].total_cmp(&data.y[a]));
+    let (best, mut rest) = (by_value[..LEARNT_FROM / 4].to_vec(), by_value[LEARNT_FROM / 4..].to_vec());
+    rest.sort_unstable();
+    let spread = LEARNT_FROM - best.len();
+    let mut chosen = best;
+    chosen.extend((0..spread).map(|i| rest[i * rest.len() / spread]));
+    chosen.sort_unstable();
+    Data {
+        x: Matrix::from_rows(data.x.cols(), chosen.iter().map(|&i| data.x.row(i))),
+        y: chosen.iter().map(|&i| data.y[i]).collect(),
+        known_noise_var: chosen.iter().map(|&i| data.known_noise_var[i]).collect(),
+    }
+}
+
+/// Warped values and their noise, as the oracle wants them.
+fn targets(data: &Data, learnt: &Learnt) -> (Vec<f64>, Vec<f64>) {
+    let y = data.y.iter().map(|&y| learnt.warp.apply(y)).collect();
+    let noise_std = evidence::noise_variances(data, learnt.noise_std).iter().map(|s2| s2.sqrt()).collect();
+    (y, noise_std)
+}
+
+fn fit_weights(
+    family: &dyn Family,
+    data: &Data,
+    learnt: &Learnt,
+    warm: &[f64],
+) -> Result<Vec<f64>, OracleError> {
+    let (y, noise_std) = targets(data, learnt);
+    let problem = Problem { family, x: &data.x, y: &y, noise_std: &noise_std, prior_weight: 1.0 };
+    levenberg_marquardt::fit(&problem, warm, &levenberg_marquardt::Settings::default()).map(|fit| fit.w)
+}
+
+fn ball(family: Box<dyn Family>, data: &Data, learnt: &Learnt, w: &[f64]) -> Confidence {
+    let at = Linearization::new(&*family, w, &data.x);
+    let residuals = evidence::residuals(data, &at, learnt.warp);
+    let noise_var = evidence::noise_variances(data, learnt.noise_std);
+    let mut prior_mean = vec![0.0; family.n_weights()];
+    family.prior_mean(&mut prior_mean);
+    let round = |i: usize| Round { w, x: data.x.row(i), residual: residuals[i], noise_var: noise_var[i] };
+    Confidence::with_rounds(family, prior_mean, (0..data.y.len()).map(round))
+}
+
+/// Takes each pending point as observed at its mean.
+fn believe_pending(ball: &mut Confidence, pending: &[Vec<f64>], noise_std: f64) {
+    let w_hat = ball.w_hat().to_vec();
+    let mut prior_mean = vec![0.0; w_hat.len()];
+    ball.family().prior_mean(&mut prior_mean);
+    let shift: Vec<f64> = w_hat.iter().zip(&prior_mean).map(|(w, m)| w - m).collect();
+    let mut grad_w = vec![0.0; w_hat.len()];
+    for x in pending {
+        ball.family().grad_w(&w_hat, x, &mut grad_w);
+        let residual = dot(&grad_w, &shift);
+        ball.push(Round { w: &w_hat, x, residual, noise_var: noise_std * noise_std });
+    }
+}

@@ -1,0 +1,84 @@
+//! The families of this crate by name.
+
+use serde::Deserialize;
+
+use super::Family;
+use super::anova::{Anova, DEGREE};
+use super::fourier::Fourier;
+use super::mlp::{Activation, Mlp};
+use super::sum::Sum;
+use crate::encode::{AxisKind, Domain};
+
+/// Cosines and sines of the `fourier` family: enough to carry a few dozen local bumps.
+/// 64 to 256 made no difference to regret; the cost of an ask grows with them.
+const FEATURES: usize = 128;
+
+/// A family of this crate.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FamilyKind {
+    /// w_0 + w·x.
+    Linear,
+    /// A series in each coordinate.
+    Additive,
+    /// All polynomials of degree two.
+    Quadratic,
+    /// A series in each coordinate, and products of pairs.
+    Anova,
+    /// Random Fourier features: local bumps.
+    Fourier,
+    /// `anova` for the trend and `fourier` for what it leaves.
+    #[serde(rename = "anova+fourier")]
+    AnovaFourier,
+    /// A multi-layer perceptron; the paper's is one layer of 25 sigmoids.
+    Mlp,
+}
+
+/// Layers of the `mlp` family.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layers {
+    /// Units of each hidden layer.
+    pub hidden: Vec<usize>,
+    /// What they compute.
+    pub activation: Activation,
+}
+
+impl Default for Layers {
+    fn default() -> Self {
+        Self { hidden: vec![25], activation: Activation::Sigmoid }
+    }
+}
+
+impl FamilyKind {
+    /// The family on the columns of a domain. A column with few values gets no more powers than it can tell apart.
+    pub fn build(&self, domain: &Domain, layers: &Layers) -> Box<dyn Family> {
+        let d_x = domain.dimension();
+        let anova = |degree: usize, interactions: bool| {
+            Anova::with_degrees(degrees(domain).map(|most| degree.min(most)).collect(), interactions)
+        };
+        match self {
+            Self::Linear => Box::new(anova(1, false)),
+            Self::Additive => Box::new(anova(DEGREE, false)),
+            Self::Quadratic => Box::new(anova(2, true)),
+            Self::Anova => Box::new(anova(DEGREE, true)),
+            Self::Fourier => Box::new(Fourier::new(d_x, FEATURES, 0)),
+            Self::AnovaFourier => {
+                let bumps = Fourier::residual(d_x, FEATURES, 0);
+                Box::new(Sum::new(vec![Box::new(anova(DEGREE, true)), Box::new(bumps)]))
+            }
+            Self::Mlp => Box::new(Mlp::new(d_x, &layers.hidden, layers.activation)),
+        }
+    }
+}
+
+/// The highest useful power of each column.
+fn degrees(domain: &Domain) -> impl Iterator<Item = usize> {
+    domain.axes().iter().flat_map(|axis| {
+        let degree = match &axis.kind {
+            AxisKind::Real => DEGREE,
+            AxisKind::Grid(grid) => grid.count().saturating_sub(1).clamp(1, DEGREE),
+            AxisKind::OneHot => 1,
+        };
+        std::iter::repeat_n(degree, axis.columns.len())
+    })
+}
