@@ -178,7 +178,8 @@ impl Constants {
     /// # Errors
     /// If a constant is not finite or out of its range.
     pub fn validate(&self) -> Result<(), ScheduleError> {
-        const RANGE: &str = "it must be at least 1; a wider bound on |f| is still a bound, so use 1 if |f| is less";
+        const RANGE: &str =
+            "it must be at least 1; a wider bound on |f| is still a bound, so use 1 if |f| is less";
         check("range", self.range, self.range >= 1.0, RANGE)?;
         check("gradient", self.gradient, self.gradient > 0.0, ABOVE_ZERO)?;
         check("curvature", self.curvature, self.curvature >= 0.0, "it must be finite and not negative")?;
@@ -190,7 +191,8 @@ impl Constants {
         let growth_power = self.growth_power > 0.0 && self.growth_power < 2.0;
         check("growth_power", self.growth_power, growth_power, "it must lie between 0 and 2")?;
         let concordance = self.concordance > 0.0 && self.concordance <= 0.5;
-        const CONCORDANCE: &str = "it must be above 0 and at most 0.5; what holds for more holds for 0.5, so use that";
+        const CONCORDANCE: &str =
+            "it must be above 0 and at most 0.5; what holds for more holds for 0.5, so use that";
         check("concordance", self.concordance, concordance, CONCORDANCE)?;
         check("oracle_factor", self.oracle_factor, self.oracle_factor > 0.0, ABOVE_ZERO)?;
         let optional = [
@@ -200,7 +202,12 @@ impl Constants {
         ];
         for (name, value) in optional {
             let value = value.unwrap_or(1.0);
-            check(name, value, value > 0.0, "it must be finite and above 0; leave it out to have it derived")?;
+            check(
+                name,
+                value,
+                value > 0.0,
+                "it must be finite and above 0; leave it out to have it derived",
+            )?;
         }
         Ok(())
     }
@@ -565,7 +572,9 @@ mod tests {
             let (t, n, f, mu) = (horizon as f64, proof.n() as f64, constants.range, 0.4);
             let error = |factor: f64| factor * 3.0 * f * f * proof.iota() / (mu * n); // of ‖ŵ_i − w*‖²
             let noise = 3.0 * f * f * proof.iota_noise(horizon) / proof.lambda();
-            let drift = (constants.curvature * error(proof.c_tilde())).powi(2) * 3.0 * t
+            let drift = (constants.curvature * error(proof.c_tilde())).powi(2)
+                * 3.0
+                * t
                 * proof.iota_curvature(horizon)
                 / proof.lambda();
             assert_close(noise + 4.0 * error(constants.c()) + drift, error(proof.c_tilde()));
@@ -632,6 +641,8 @@ mod tests {
         };
         let constants = read([("range", 2.0), ("growth_power", 0.5)]).unwrap();
         assert_eq!(constants, Constants { range: 2.0, growth_power: 0.5, ..Constants::default() });
-        assert!(read([("range", 2.0), ("grwth", 0.5)]).unwrap_err().to_string().contains("unknown field `grwth`"));
+        assert!(
+            read([("range", 2.0), ("grwth", 0.5)]).unwrap_err().to_string().contains("unknown field `grwth`")
+        );
     }
 }
