@@ -20,14 +20,14 @@ use crate::settings::Settings;
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Method {
     /// The paper's algorithm; its presets are settings.
-    GoUcb(Settings),
+    GoUcb(Box<Settings>),
     /// Uniform random search.
     Random,
 }
 
 impl Default for Method {
     fn default() -> Self {
-        Self::GoUcb(Settings::default())
+        Self::GoUcb(Box::default())
     }
 }
 
@@ -41,7 +41,7 @@ impl Method {
     /// If the settings do not fit together, or not the domain.
     pub fn build(&self, domain: &Domain, trials: usize) -> Result<Box<dyn Optimizer>, MethodError> {
         Ok(match self {
-            Self::GoUcb(settings) => Box::new(GoUcb::new(domain.clone(), trials, settings.clone())?),
+            Self::GoUcb(settings) => Box::new(GoUcb::new(domain.clone(), trials, (**settings).clone())?),
             Self::Random => Box::new(Random::new(domain.clone())),
         })
     }
@@ -53,8 +53,8 @@ impl FromStr for Method {
     fn from_str(name: &str) -> Result<Self, MethodError> {
         Ok(match name {
             "go-ucb" => Self::default(),
-            "go-ucb:paper" => Self::GoUcb(Settings::paper()),
-            "go-ucb:theory" => Self::GoUcb(Settings::theory()),
+            "go-ucb:paper" => Self::GoUcb(Box::new(Settings::paper())),
+            "go-ucb:theory" => Self::GoUcb(Box::new(Settings::theory())),
             "random" => Self::Random,
             _ => {
                 let nearest = nearest(name, Self::NAMES);

@@ -444,7 +444,7 @@ pub enum Warning {
         /// What it must exceed.
         needed: f64,
     },
-    /// Assumption 3 has μ < d_w.
+    /// Assumption 3.3 has μ < d_w.
     #[error(
         "strong_convexity must be below the number of weights, {n_weights}, for the theorem to hold; \
          it is {strong_convexity}"

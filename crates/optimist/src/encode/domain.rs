@@ -290,9 +290,9 @@ mod tests {
     fn conditional() -> Domain {
         let grid = AxisKind::Grid(Grid::linear(4));
         Domain::new(vec![
-            Axis { kind: AxisKind::OneHot, columns: 0..3, when: Vec::new() },
-            Axis { kind: grid, columns: 3..4, when: vec![(0, 2)] },
-            Axis { kind: AxisKind::Real, columns: 4..5, when: vec![(0, 2)] },
+            Axis { kind: AxisKind::OneHot, columns: 0..3, when: Vec::new(), units: (0.0, 1.0) },
+            Axis { kind: grid, columns: 3..4, when: vec![(0, 2)], units: (0.0, 1.0) },
+            Axis { kind: AxisKind::Real, columns: 4..5, when: vec![(0, 2)], units: (0.0, 1.0) },
         ])
     }
 
@@ -314,7 +314,7 @@ mod tests {
 
         #[test]
         fn each_choice_is_equally_likely(count in 1..50_usize) {
-            let domain = Domain::new(vec![Axis { kind: AxisKind::OneHot, columns: 0..count, when: Vec::new() }]);
+            let domain = Domain::new(vec![Axis { kind: AxisKind::OneHot, columns: 0..count, when: Vec::new(), units: (0.0, 1.0) }]);
             let choice = |u| domain.level(0, &domain.place(&[u])).unwrap();
             prop_assert_eq!(n_placed(8 * count, count, choice), vec![8; count]);
         }
@@ -369,8 +369,13 @@ mod tests {
 
     #[test]
     fn an_inactive_category_is_pinned_to_equal_shares() {
-        let flag = Axis { kind: AxisKind::Grid(Grid::linear(1)), columns: 0..1, when: Vec::new() };
-        let category = Axis { kind: AxisKind::OneHot, columns: 1..5, when: vec![(0, 1)] };
+        let flag = Axis {
+            kind: AxisKind::Grid(Grid::linear(1)),
+            columns: 0..1,
+            when: Vec::new(),
+            units: (0.0, 1.0),
+        };
+        let category = Axis { kind: AxisKind::OneHot, columns: 1..5, when: vec![(0, 1)], units: (0.0, 1.0) };
         let domain = Domain::new(vec![flag, category]);
         assert_eq!(domain.place(&[0.1, 0.9]), [0.0, 0.25, 0.25, 0.25, 0.25]);
         assert_eq!(domain.place(&[0.9, 0.9]), [1.0, 0.0, 0.0, 0.0, 1.0]);
