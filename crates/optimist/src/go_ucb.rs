@@ -16,10 +16,12 @@ use crate::encode::Domain;
 use crate::error::{MethodError, TellError};
 use crate::history::History;
 use crate::model::Family;
+use crate::model::kind::FamilyKind;
 use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, rng};
 use crate::oracle::OracleError;
 use crate::schedule::{Plan, explore_trials};
 use crate::settings::{Answer, Oracle, Search, Settings, Updates};
+use crate::theory::{Ledger, RoundReport, Truth};
 
 /// Makes a family, at the centres of its hyper-priors.
 type MakeFamily = Box<dyn Fn() -> Box<dyn Family> + Send + Sync>;
@@ -35,6 +37,8 @@ pub struct GoUcb {
     /// λ and β_t.
     plan: Plan,
     recursive: Option<Recursive>,
+    /// The proofs' quantities a round; `None` unless the schedule is the theorem's.
+    ledger: Option<Ledger>,
 }
 
 impl GoUcb {
@@ -43,7 +47,7 @@ impl GoUcb {
     /// # Errors
     /// If the settings do not fit together.
     pub fn new(domain: Domain, trials: usize, settings: Settings) -> Result<Self, MethodError> {
-        let make = |kind: &crate::model::kind::FamilyKind| -> MakeFamily {
+        let make = |kind: &FamilyKind| -> MakeFamily {
             let (kind, layers, domain) = (kind.clone(), settings.layers.clone(), domain.clone());
             Box::new(move || kind.build(&domain, &layers))
         };
@@ -73,9 +77,15 @@ impl GoUcb {
         settings.validate()?;
         let explore = settings.explore_trials.unwrap_or_else(|| explore_trials(trials));
         let n_weights = families.first().map_or(0, |make| make().n_weights());
+        let plan = settings.schedule.plan(trials.saturating_sub(explore).max(1), n_weights);
+        let ledger = match &plan {
+            Plan::Theory(proof) => Some(Ledger::new(proof.clone(), None)),
+            Plan::Constant { .. } | Plan::Paper { .. } => None,
+        };
         Ok(Self {
             frame: frame(&domain, settings.scaled),
-            plan: settings.schedule.plan(trials.saturating_sub(explore).max(1), n_weights),
+            plan,
+            ledger,
             history: History::new(domain),
             explore,
             recursive: None,
@@ -92,6 +102,18 @@ impl GoUcb {
     /// λ and β_t.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Preset `theory`: reports are to say how the rounds compare with the truth. Call it before the first ask.
+    pub fn know_truth(&mut self, truth: Truth) {
+        if let Plan::Theory(proof) = &self.plan {
+            self.ledger = Some(Ledger::new(proof.clone(), Some(truth)));
+        }
+    }
+
+    /// Preset `theory`: what the proofs say of each round of Phase II so far; empty for the others.
+    pub fn round_reports(&self) -> &[RoundReport] {
+        self.ledger.as_ref().map_or(&[], Ledger::rounds)
     }
 
     /// What is believed now, pending points not counted; `None` before the first value, or if no family fits.
@@ -132,6 +154,9 @@ impl GoUcb {
                 };
                 recursive.follow(self.history.observations(), &self.frame); // lines 2-4
                 let x_t = self.most_hopeful(recursive.belief(), rng); // line 5
+                if let (Some(ledger), Some(x_t)) = (&mut self.ledger, &x_t) {
+                    ledger.round(&recursive.belief().ball, &self.frame.apply(x_t));
+                }
                 self.recursive = Some(recursive);
                 Ok(x_t)
             }
@@ -183,10 +208,14 @@ impl GoUcb {
         refit.fit(self.families.iter().map(|make| make()), &told, pending, rng)
     }
 
-    fn start_recursion(&self, rng: &mut Rng) -> Result<Recursive, OracleError> {
+    fn start_recursion(&mut self, rng: &mut Rng) -> Result<Recursive, OracleError> {
         let lambda = self.plan.lambda().unwrap_or(1.0);
         let told = self.history.observations();
         let phase_one = &told[..self.explore.min(told.len())];
+        if let Some(ledger) = &mut self.ledger {
+            let family = self.families[0]();
+            phase_one.iter().for_each(|told| ledger.explored(&*family, &self.frame.apply(&told.x)));
+        }
         Recursive::start(self.families[0](), lambda, &self.settings.oracle, phase_one, &self.frame, rng)
     }
 
