@@ -5,12 +5,15 @@ use crate::encode::{Domain, Encoding};
 use crate::optimizer::{Observation, Optimizer, Outcome, Rng, rng};
 use crate::space::{Kind, Parameter, Space, Value};
 
+/// What is maximised.
+type Function<'a> = &'a dyn Fn(&[f64]) -> f64;
+
 /// How the optimizer to be checked is started.
 pub(super) type Build<'a> = &'a dyn Fn(Domain) -> Box<dyn Optimizer>;
 
 /// All checks of conduct; none of them is about how good the optimizer is.
 pub(super) fn all(build: Build) {
-    for domain in [Domain::cube(3), conditional(), three_points()] {
+    for domain in [Domain::cube(3), conditional(), three_points(), one_point()] {
         points_are_feasible_whatever_happens(build, &domain);
         same_calls_give_the_same_points(build, &domain);
     }
@@ -44,26 +47,19 @@ pub(super) fn beats_random(build: Build) {
         let target = [1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.2, 0.5, 0.5, 1.0];
         -x.iter().zip(target).map(|(x, target)| (x - target).powi(2)).sum::<f64>()
     };
-    let mean = |build: Build, domain: &Domain, value: &dyn Fn(&[f64]) -> f64| {
+    let mean = |build: Build, domain: &Domain, value: Function| {
         let run = |seed| play(&mut *build(domain.clone()), 100, value, &mut rng(seed, 0));
         (0..5).map(|seed| run(seed).iter().sum::<f64>()).sum::<f64>() / 500.0
     };
     let random: Build = &|domain| Box::new(Random::new(domain));
-    for (domain, value, share) in
-        [(Domain::cube(5), &hill as &dyn Fn(&[f64]) -> f64, 0.5), (conditional(), &tree, 0.75)]
-    {
+    for (domain, value, share) in [(Domain::cube(5), &hill as Function, 0.5), (conditional(), &tree, 0.75)] {
         let (own, random) = (mean(build, &domain, value), mean(random, &domain, value));
         assert!(own > share * random, "{own}, and uniform search {random}");
     }
 }
 
 /// Asks for and tells `n` points; the values told.
-pub(super) fn play(
-    optimizer: &mut dyn Optimizer,
-    n: usize,
-    value: &dyn Fn(&[f64]) -> f64,
-    rng: &mut Rng,
-) -> Vec<f64> {
+pub(super) fn play(optimizer: &mut dyn Optimizer, n: usize, value: Function, rng: &mut Rng) -> Vec<f64> {
     let mut round = || {
         let x = optimizer.ask(rng);
         let y = value(&x);
@@ -81,6 +77,11 @@ fn known(y: f64) -> Outcome {
 fn three_points() -> Domain {
     let flags = vec![Parameter::new("a", Kind::Bool), Parameter::new("b", Kind::Bool).when("a", true)];
     Encoding::new(Space::new(flags).expect("a valid space")).domain().clone()
+}
+
+fn one_point() -> Domain {
+    let only = Parameter::new("only", Kind::Int { low: 3, high: 3, log: false, step: None });
+    Encoding::new(Space::new(vec![only]).expect("a valid space")).domain().clone()
 }
 
 /// Batches told out of order, failures, withdrawals, and points that were never proposed.
@@ -151,7 +152,7 @@ fn a_refused_observation_changes_nothing(build: Build) {
 
 /// Constant values, values too large to be added, and nothing but failures.
 fn hostile_values_are_survived(build: Build) {
-    let values: [&dyn Fn(&[f64]) -> f64; 3] =
+    let values: [Function; 3] =
         [&|_| 7.0, &|x| if x[0] > 0.5 { f64::MAX } else { f64::MIN }, &|x| 1e-300 * x[0]];
     for value in values {
         let mut optimizer = build(Domain::cube(2));

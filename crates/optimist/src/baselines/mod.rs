@@ -2,12 +2,12 @@
 
 #[cfg(test)]
 mod checks;
-// mod cma_es;
+mod cma_es;
 mod normal;
 mod random;
 mod tpe;
 
-// pub use cma_es::CmaEs;
+pub use cma_es::CmaEs;
 pub use random::Random;
 pub use tpe::Tpe;
 
