@@ -19,6 +19,7 @@
 mod estimate;
 mod figure;
 pub mod optimizers;
+pub mod peer;
 pub mod report;
 pub mod results;
 pub mod run;

@@ -18,6 +18,7 @@ use rand_distr::StandardNormal;
 use rayon::iter::{ParallelBridge, ParallelIterator};
 
 use crate::optimizers::{Build, OptimizerError};
+use crate::peer::PeerError;
 use crate::results::{Appender, Record, ResultsError};
 use crate::task::Task;
 
@@ -98,6 +99,9 @@ pub enum Reason {
         /// The point.
         x: Vec<f64>,
     },
+    /// The optimizer is a process of its own and could not go on.
+    #[error(transparent)]
+    Peer(PeerError),
     /// The optimizer panicked.
     #[error("it panicked: {0}")]
     Panicked(String),
@@ -213,8 +217,12 @@ fn missing<'a>(cells: &[Cell<'a>], seed: u64, finished: &[Record]) -> Result<Vec
 }
 
 fn play_safely(cell: &Cell, seed: u64, build: &Build<'_>) -> Result<Record, Reason> {
-    catch_unwind(AssertUnwindSafe(|| play(cell, seed, build)))
-        .unwrap_or_else(|panic| Err(Reason::Panicked(panic_message(&*panic))))
+    catch_unwind(AssertUnwindSafe(|| play(cell, seed, build))).unwrap_or_else(|panic| {
+        match panic.downcast::<PeerError>() {
+            Ok(error) => Err(Reason::Peer(*error)),
+            Err(panic) => Err(Reason::Panicked(panic_message(&*panic))),
+        }
+    })
 }
 
 /// One run: `n` points that every optimizer is given, then `horizon` that it asks for.

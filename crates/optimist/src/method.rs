@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-use crate::baselines::Random;
+use crate::baselines::{CmaEs, Random, Tpe};
 use crate::encode::Domain;
 use crate::error::{MethodError, nearest};
 use crate::go_ucb::GoUcb;
@@ -21,6 +21,10 @@ use crate::settings::Settings;
 pub enum Method {
     /// The paper's algorithm; its presets are settings.
     GoUcb(Box<Settings>),
+    /// Tree-structured Parzen estimators.
+    Tpe,
+    /// Covariance matrix adaptation.
+    CmaEs,
     /// Uniform random search.
     Random,
 }
@@ -33,7 +37,7 @@ impl Default for Method {
 
 impl Method {
     /// What `FromStr` reads, for help texts and suggestions.
-    pub const NAMES: [&str; 4] = ["go-ucb", "go-ucb:paper", "go-ucb:theory", "random"];
+    pub const NAMES: [&str; 6] = ["go-ucb", "go-ucb:paper", "go-ucb:theory", "tpe", "cma-es", "random"];
 
     /// The optimizer, ready to be asked. `trials` is how many are planned in all.
     ///
@@ -42,6 +46,8 @@ impl Method {
     pub fn build(&self, domain: &Domain, trials: usize) -> Result<Box<dyn Optimizer>, MethodError> {
         Ok(match self {
             Self::GoUcb(settings) => Box::new(GoUcb::new(domain.clone(), trials, (**settings).clone())?),
+            Self::Tpe => Box::new(Tpe::new(domain.clone())),
+            Self::CmaEs => Box::new(CmaEs::new(domain.clone())),
             Self::Random => Box::new(Random::new(domain.clone())),
         })
     }
@@ -55,6 +61,8 @@ impl FromStr for Method {
             "go-ucb" => Self::default(),
             "go-ucb:paper" => Self::GoUcb(Box::new(Settings::paper())),
             "go-ucb:theory" => Self::GoUcb(Box::new(Settings::theory())),
+            "tpe" => Self::Tpe,
+            "cma-es" => Self::CmaEs,
             "random" => Self::Random,
             _ => {
                 let nearest = nearest(name, Self::NAMES);

@@ -1,5 +1,6 @@
 //! Uniform random search: the least that any optimizer has to beat.
 
+use super::fresh_uniform;
 use crate::encode::Domain;
 use crate::error::TellError;
 use crate::history::History;
@@ -11,10 +12,6 @@ pub struct Random {
     history: History,
 }
 
-/// Draws before a point that was proposed already is proposed again. A domain of 100 points of
-/// which one is left has it found with a chance of 0.99996.
-const MAX_DRAWS: usize = 1000;
-
 impl Random {
     /// A search of `domain`.
     pub fn new(domain: Domain) -> Random {
@@ -24,13 +21,7 @@ impl Random {
 
 impl Optimizer for Random {
     fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
-        let mut x = self.history.domain().sample(rng);
-        for _ in 1..MAX_DRAWS {
-            if !self.history.is_taken(&x) {
-                break;
-            }
-            x = self.history.domain().sample(rng);
-        }
+        let x = fresh_uniform(&self.history, rng);
         self.history.propose(x.clone());
         x
     }

@@ -1,0 +1,328 @@
+"""Other optimizers behind the optimizer protocol, one a process: `peers.py NAME`.
+
+Reads JSON lines {"init": {"dim", "seed", "budget"}}, {"tell": {"x", "y"}}, {"ask": 1} and answers an
+ask with {"x": [...]}: x in the unit cube, y to be maximised. A failed trial is told as y = null.
+If something is wrong the answer is {"error": "what"} and the process ends.
+
+Every peer is its package's recommended way of use with the package's defaults; settings that have to
+be chosen are named where they are. Packages are imported by the peer that needs them.
+"""
+
+import json
+import math
+import sys
+import warnings
+
+warnings.filterwarnings("ignore")
+
+
+class OptunaTpe:
+    """Optuna's TPESampler, multivariate (its default since version 5)."""
+
+    def __init__(self, dim, seed, budget):
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self.optuna = optuna
+        self.space = {f"x{i}": optuna.distributions.FloatDistribution(0, 1) for i in range(dim)}
+        sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True)
+        self.study = optuna.create_study(direction="maximize", sampler=sampler)
+        self.asked = []
+
+    def ask(self):
+        trial = self.study.ask(self.space)
+        x = [trial.params[name] for name in self.space]
+        self.asked.append((x, trial))
+        return x
+
+    def tell(self, x, y):
+        state = self.optuna.trial.TrialState
+        for idx, (asked, trial) in enumerate(self.asked):
+            if asked == x:
+                del self.asked[idx]
+                self.study.tell(trial, y, state.COMPLETE if y is not None else state.FAIL)
+                return
+        if y is not None:
+            trial = self.optuna.trial.create_trial(
+                params=dict(zip(self.space, x)), distributions=self.space, value=y
+            )
+            self.study.add_trial(trial)
+
+
+class PyCma:
+    """pycma's CMAEvolutionStrategy with bounds, from the best point told first (or the middle) with a
+    quarter of the range as step size; restarts from a uniform point with twice the population."""
+
+    def __init__(self, dim, seed, budget):
+        import cma
+        import numpy as np
+
+        self.cma, self.np, self.dim, self.seed = cma, np, dim, seed
+        self.rng = np.random.default_rng(seed)
+        self.best = None
+        self.restarts = 0
+        self.es = None
+
+    def start(self):
+        if self.restarts:
+            x0 = self.rng.random(self.dim)
+        else:
+            x0 = self.best[1] if self.best else [0.5] * self.dim
+        options = {
+            "bounds": [0, 1],
+            "seed": self.seed + self.restarts + 1,  # 0 means the time
+            "popsize_factor": 2**self.restarts,
+            "verbose": -9,
+            "verb_log": 0,
+            "verb_disp": 0,
+        }
+        self.es = self.cma.CMAEvolutionStrategy(x0, 0.25, options)
+        self.waiting, self.asked, self.told = [], [], []
+
+    def ask(self):
+        if self.es is None:
+            self.start()
+        if not self.waiting:
+            self.waiting = self.es.ask()
+        solution = self.waiting.pop(0)
+        x = [float(v) for v in self.np.clip(solution, 0, 1)]
+        self.asked.append((x, solution))
+        return x
+
+    def tell(self, x, y):
+        if y is not None and (self.best is None or y > self.best[0]):
+            self.best = (y, x)
+        if self.es is None:
+            return
+        for idx, (asked, solution) in enumerate(self.asked):
+            if asked == x:
+                del self.asked[idx]
+                self.told.append((solution, math.nan if y is None else -y))
+                break
+        if len(self.told) == self.es.popsize:
+            self.es.tell(*map(list, zip(*self.told)))
+            self.told = []
+            if self.es.stop():
+                self.restarts += 1
+                self.es = None
+
+
+class Skopt:
+    """scikit-optimize's Optimizer: a Gaussian process, `gp_hedge` acquisition. It is told of the points
+    of Phase I and makes up its usual 10 initial points with its own."""
+
+    def __init__(self, dim, seed, budget):
+        from skopt import Optimizer
+
+        self.optimizer = Optimizer([(0.0, 1.0)] * dim, random_state=seed)
+
+    def ask(self):
+        return [float(v) for v in self.optimizer.ask()]
+
+    def tell(self, x, y):
+        if y is not None:
+            self.optimizer.tell(x, -y)
+
+
+class BoTorch:
+    """What the BoTorch peers share: the data, as tensors in double precision."""
+
+    def __init__(self, dim, seed, budget):
+        import torch
+
+        torch.set_num_threads(1)
+        torch.manual_seed(seed)
+        self.torch, self.dim, self.seed = torch, dim, seed
+        self.x, self.y = [], []
+
+    def tell(self, x, y):
+        if y is not None:
+            self.x.append(x)
+            self.y.append(y)
+
+    def tensor(self, values):
+        return self.torch.tensor(values, dtype=self.torch.double)
+
+    def bounds(self):
+        return self.tensor([[0.0] * self.dim, [1.0] * self.dim])
+
+    def uniform(self):
+        return self.torch.rand(self.dim, dtype=self.torch.double).tolist()
+
+
+class BoTorchGp(BoTorch):
+    """SingleTaskGP with its defaults (standardised outcomes, priors scaled by dimension), fitted before
+    each ask, and an analytic acquisition function maximised from 10 starts of 512 raw samples."""
+
+    def ask(self):
+        from botorch.fit import fit_gpytorch_mll
+        from botorch.models import SingleTaskGP
+        from botorch.optim import optimize_acqf
+        from gpytorch.mlls import ExactMarginalLogLikelihood
+
+        if not self.x:
+            return self.uniform()
+        y = self.tensor(self.y).unsqueeze(-1)
+        model = SingleTaskGP(self.tensor(self.x), y)
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        x, _ = optimize_acqf(
+            self.acquisition(model, y.max()), bounds=self.bounds(), q=1, num_restarts=10, raw_samples=512
+        )
+        return x[0].clamp(0, 1).tolist()
+
+
+class BoTorchGpEi(BoTorchGp):
+    def acquisition(self, model, best):
+        from botorch.acquisition import LogExpectedImprovement
+
+        return LogExpectedImprovement(model, best_f=best)
+
+
+class BoTorchGpPi(BoTorchGp):
+    def acquisition(self, model, best):
+        from botorch.acquisition.analytic import LogProbabilityOfImprovement
+
+        return LogProbabilityOfImprovement(model, best_f=best)
+
+
+class BoTorchGpUcb(BoTorchGp):
+    """With beta = 4, that is, two standard deviations."""
+
+    def acquisition(self, model, best):
+        from botorch.acquisition import UpperConfidenceBound
+
+        return UpperConfidenceBound(model, beta=4.0)
+
+
+class BoTorchTurbo(BoTorch):
+    """TuRBO-1 as in BoTorch's tutorial, for batches of one: Matérn-5/2 with an output scale, Thompson
+    sampling on a perturbed Sobol set in a box scaled by the lengthscales."""
+
+    LENGTH, LENGTH_MIN, LENGTH_MAX = 0.8, 0.5**7, 1.6
+    SUCCESS_TOLERANCE = 10  # the tutorial's; the paper has 3
+    MAX_CHOLESKY_SIZE = 10_000
+
+    def __init__(self, dim, seed, budget):
+        super().__init__(dim, seed, budget)
+        self.failure_tolerance = math.ceil(max(4.0, float(dim)))
+        self.n_init = 2 * dim  # the tutorial's, after a restart; Phase I at first
+        self.n_restarts = 0
+        self.restart([])
+
+    def restart(self, initial):
+        self.initial = initial
+        self.first = len(self.x)
+        self.length, self.successes, self.failures, self.best = self.LENGTH, 0, 0, -math.inf
+        self.started = False
+
+    def tell(self, x, y):
+        before = len(self.x)
+        super().tell(x, y)
+        if len(self.x) == before:
+            return
+        if not self.started:
+            self.best = max(self.best, y)
+            return
+        if y > self.best + 1e-3 * abs(self.best):
+            self.successes, self.failures = self.successes + 1, 0
+        else:
+            self.successes, self.failures = 0, self.failures + 1
+        if self.successes == self.SUCCESS_TOLERANCE:
+            self.length, self.successes = min(2.0 * self.length, self.LENGTH_MAX), 0
+        elif self.failures == self.failure_tolerance:
+            self.length, self.failures = self.length / 2.0, 0
+        self.best = max(self.best, y)
+        if self.length < self.LENGTH_MIN:
+            self.n_restarts += 1
+            self.restart(self.sobol(self.n_init, self.seed + self.n_restarts).tolist())
+
+    def sobol(self, n, seed):
+        engine = self.torch.quasirandom.SobolEngine(self.dim, scramble=True, seed=seed)
+        return engine.draw(n).to(dtype=self.torch.double)
+
+    def ask(self):
+        if self.initial:
+            return self.initial.pop()
+        if len(self.x) == self.first:
+            return self.uniform()
+        self.started = True
+        return self.thompson()
+
+    def thompson(self):
+        import gpytorch
+        from botorch.fit import fit_gpytorch_mll
+        from botorch.generation import MaxPosteriorSampling
+        from botorch.models import SingleTaskGP
+        from gpytorch.constraints import Interval
+        from gpytorch.kernels import MaternKernel, ScaleKernel
+        from gpytorch.likelihoods import GaussianLikelihood
+        from gpytorch.mlls import ExactMarginalLogLikelihood
+
+        torch = self.torch
+        x = self.tensor(self.x[self.first :])
+        y = self.tensor(self.y[self.first :]).unsqueeze(-1)
+        y = (y - y.mean()) / y.std().clamp_min(1e-9) if len(y) > 1 else y - y.mean()
+        with gpytorch.settings.max_cholesky_size(self.MAX_CHOLESKY_SIZE):
+            likelihood = GaussianLikelihood(noise_constraint=Interval(1e-8, 1e-3))
+            kernel = ScaleKernel(
+                MaternKernel(nu=2.5, ard_num_dims=self.dim, lengthscale_constraint=Interval(0.005, 4.0))
+            )
+            model = SingleTaskGP(x, y, covar_module=kernel, likelihood=likelihood, outcome_transform=None)
+            fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+
+            centre = x[y.argmax()]
+            weights = model.covar_module.base_kernel.lengthscale.squeeze(0).detach()
+            weights = weights / weights.mean()
+            weights = weights / torch.prod(weights.pow(1.0 / self.dim))
+            low = (centre - weights * self.length / 2.0).clamp(0.0, 1.0)
+            high = (centre + weights * self.length / 2.0).clamp(0.0, 1.0)
+
+            n = min(5000, max(2000, 200 * self.dim))
+            points = low + (high - low) * self.sobol(n, self.seed + len(self.x))
+            mask = torch.rand(n, self.dim, dtype=torch.double) <= min(20.0 / self.dim, 1.0)
+            empty = torch.where(mask.sum(dim=1) == 0)[0]
+            mask[empty, torch.randint(0, self.dim, size=(len(empty),))] = True
+            candidates = torch.where(mask, points, centre.expand(n, self.dim))
+            with torch.no_grad():
+                chosen = MaxPosteriorSampling(model=model, replacement=False)(candidates, num_samples=1)
+        return chosen[0].clamp(0, 1).tolist()
+
+
+PEERS = {
+    "optuna:tpe": OptunaTpe,
+    "pycma": PyCma,
+    "skopt": Skopt,
+    "botorch:gp-ei": BoTorchGpEi,
+    "botorch:gp-pi": BoTorchGpPi,
+    "botorch:gp-ucb": BoTorchGpUcb,
+    "botorch:turbo": BoTorchTurbo,
+}
+
+
+def serve(name, lines, out):
+    peer = None
+    for line in lines:
+        message = json.loads(line)
+        if "init" in message:
+            init = message["init"]
+            peer = PEERS[name](init["dim"], init["seed"] % 2**31, init["budget"])
+        elif "tell" in message:
+            peer.tell(message["tell"]["x"], message["tell"]["y"])
+        elif "ask" in message:
+            out.write(json.dumps({"x": peer.ask()}) + "\n")
+            out.flush()
+
+
+def main():
+    # Only answers go to standard output, whatever a package prints.
+    out, sys.stdout = sys.stdout, sys.stderr
+    try:
+        serve(sys.argv[1], sys.stdin, out)
+    except Exception as error:
+        out.write(json.dumps({"error": f"{type(error).__name__}: {error}"}) + "\n")
+        out.flush()
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

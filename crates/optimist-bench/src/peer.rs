@@ -1,0 +1,265 @@
+//! Optimizers of others, each a process of its own that speaks the optimizer protocol: JSON lines
+//! `{"init": {"dim", "seed", "budget"}}`, `{"tell": {"x", "y"}}` and `{"ask": 1}`, of which the last is
+//! answered by `{"x": [...]}`, or by `{"error": "why"}`. x is in the unit cube, y is maximised, and a
+//! failed trial is told as y = null.
+//!
+//! Peers know of real coordinates only. On a domain with levels, choices or conditions they search
+//! its whole cube, one coordinate a column, and each proposal is snapped to the nearest feasible point;
+//! what is told is the point that they proposed.
+//!
+//! A process that dies, is silent or talks nonsense fails the run it is part of, and no other: `ask`
+//! then unwinds with a [`PeerError`], which regret runs catch.
+
+use std::env;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use optimist::encode::Domain;
+use optimist::history::History;
+use optimist::{Observation, Optimizer, Outcome, Recommendation, Rng, TellError};
+use serde::Deserialize;
+use serde_json::json;
+
+/// The peers that `python/peers.py` has.
+pub const NAMES: [&str; 7] =
+    ["botorch:gp-ei", "botorch:gp-pi", "botorch:gp-ucb", "botorch:turbo", "optuna:tpe", "pycma", "skopt"];
+
+const SCRIPT: &str = include_str!("../python/peers.py");
+
+/// Where `scripts/peers-env` makes Python's environment, below the root of the repository.
+const PYTHON: &str = ".venv/bin/python";
+
+/// How long an answer may take. Gaussian processes take minutes on large data.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Longer lines are cut, and so are not answers.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// A running peer.
+pub struct Peer {
+    child: Child,
+    /// Lines for the process, written by a thread so that a process that does not read blocks nobody.
+    input: Sender<String>,
+    /// Lines of the process; ended when it has closed its output.
+    output: Receiver<String>,
+    /// The last that it wrote to standard error, once it has ended.
+    errors: Option<JoinHandle<String>>,
+    patience: Duration,
+    history: History,
+    /// Proposals, feasible and as the peer had them.
+    proposed: Vec<(Vec<f64>, Vec<f64>)>,
+}
+
+/// Why a peer cannot go on.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PeerError {
+    /// Python's environment is missing.
+    #[error("peers need Python: there is no {PYTHON} in {} or above it; run scripts/peers-env", folder.display())]
+    NoEnvironment {
+        /// Where it was looked for first.
+        folder: PathBuf,
+    },
+    /// The process could not be started.
+    #[error("the peer cannot be started: {reason}; scripts/peers-env makes its environment anew")]
+    NotStarted {
+        /// What the system said.
+        reason: String,
+    },
+    /// The peer said that something is wrong.
+    #[error("the peer reported `{message}`{}", missing_package(message))]
+    Reported {
+        /// Its words.
+        message: String,
+    },
+    /// The answer cannot be understood.
+    #[error("the peer answered `{line}`; expected {{\"x\": [...]}} with {dimension} numbers from 0 to 1")]
+    Garbage {
+        /// The beginning of its answer.
+        line: String,
+        /// Coordinates of the cube.
+        dimension: usize,
+    },
+    /// The process ended before it answered.
+    #[error("the peer ended without an answer; its last words: {last_words}")]
+    Ended {
+        /// The end of what it wrote to standard error.
+        last_words: String,
+    },
+    /// There was no answer in time.
+    #[error("the peer gave no answer within {} s", after.as_secs_f64())]
+    Silent {
+        /// How long it was waited for.
+        after: Duration,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Answer {
+    X(Vec<f64>),
+    Error(String),
+}
+
+/// Starts one of [`NAMES`] on a domain, for `budget` trials in all.
+///
+/// # Errors
+/// If Python's environment is missing.
+pub fn start(name: &str, domain: &Domain, budget: usize, seed: u64) -> Result<Peer, PeerError> {
+    let mut command = Command::new(python()?);
+    command.args(["-c", SCRIPT, name]);
+    Peer::start(command, domain.clone(), budget, seed, PATIENCE)
+}
+
+/// Whether one of [`NAMES`] can be started and answers.
+///
+/// # Errors
+/// If it does not.
+pub fn check(name: &str) -> Result<(), PeerError> {
+    start(name, &Domain::cube(2), 1, 0)?.try_ask().map(drop)
+}
+
+/// The environment of the repository that the current folder is in.
+fn python() -> Result<PathBuf, PeerError> {
+    let folder = env::current_dir().unwrap_or_default();
+    let found = folder.ancestors().map(|above| above.join(PYTHON)).find(|python| python.exists());
+    found.ok_or(PeerError::NoEnvironment { folder })
+}
+
+impl Peer {
+    /// A command that speaks the protocol, searching the cube around `domain`.
+    ///
+    /// # Errors
+    /// If the command cannot be started.
+    pub fn start(
+        mut command: Command,
+        domain: Domain,
+        budget: usize,
+        seed: u64,
+        patience: Duration,
+    ) -> Result<Peer, PeerError> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child =
+            command.spawn().map_err(|error| PeerError::NotStarted { reason: error.to_string() })?;
+        let (input, lines) = mpsc::channel::<String>();
+        if let Some(mut stdin) = child.stdin.take() {
+            // A process that cannot be written to has ended, which the next answer will show.
+            thread::spawn(move || lines.iter().all(|line| stdin.write_all(line.as_bytes()).is_ok()));
+        }
+        let (report, output) = mpsc::channel();
+        if let Some(stdout) = child.stdout.take() {
+            thread::spawn(move || read_lines(BufReader::new(stdout), &report));
+        }
+        let errors = child.stderr.take().map(|stderr| thread::spawn(move || last_words(stderr)));
+
+        let dimension = domain.dimension();
+        let history = History::new(domain);
+        let peer = Peer { child, input, output, errors, patience, history, proposed: Vec::new() };
+        peer.send(&json!({"init": {"dim": dimension, "seed": seed, "budget": budget}}));
+        Ok(peer)
+    }
+
+    fn send(&self, message: &serde_json::Value) {
+        let _ = self.input.send(format!("{message}\n")); // fails only if the process has ended
+    }
+
+    /// The next proposal, as the peer has it.
+    fn try_ask(&mut self) -> Result<Vec<f64>, PeerError> {
+        self.send(&json!({"ask": 1}));
+        let line = match self.output.recv_timeout(self.patience) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Timeout) => return Err(PeerError::Silent { after: self.patience }),
+            Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
+        };
+        let dimension = self.history.domain().dimension();
+        match serde_json::from_str(&line) {
+            Ok(Answer::X(x)) if self.history.domain().check(&x).is_ok() => Ok(x),
+            Ok(Answer::Error(message)) => Err(PeerError::Reported { message }),
+            _ => Err(PeerError::Garbage { line: line.chars().take(200).collect(), dimension }),
+        }
+    }
+
+    fn ended(&mut self) -> PeerError {
+        self.kill();
+        let last_words = self.errors.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
+        let last_words = if last_words.is_empty() { "none".to_owned() } else { last_words };
+        PeerError::Ended { last_words }
+    }
+
+    fn kill(&mut self) {
+        let _ = self.child.kill(); // fails only if it has ended
+        let _ = self.child.wait();
+    }
+}
+
+impl Optimizer for Peer {
+    fn ask(&mut self, _: &mut Rng) -> Vec<f64> {
+        let proposed = self.try_ask().unwrap_or_else(|error| resume_unwind(Box::new(error)));
+        let mut x = proposed.clone();
+        self.history.domain().snap(&mut x);
+        self.history.propose(x.clone());
+        self.proposed.push((x.clone(), proposed));
+        x
+    }
+
+    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
+        let Observation { x, outcome } = observation.clone();
+        self.history.tell(observation)?;
+        let x = self.forget(&x).unwrap_or(x);
+        let y = match outcome {
+            Outcome::Value { y, .. } => Some(y),
+            Outcome::Failed => None,
+        };
+        self.send(&json!({"tell": {"x": x, "y": y}}));
+        Ok(())
+    }
+
+    fn withdraw(&mut self, x: &[f64]) {
+        self.history.withdraw(x);
+        self.forget(x);
+    }
+
+    fn recommend(&self) -> Option<Recommendation> {
+        self.history.best()
+    }
+}
+
+impl Peer {
+    /// The proposal that became `x`, which is then no longer waited for.
+    fn forget(&mut self, x: &[f64]) -> Option<Vec<f64>> {
+        let idx = self.proposed.iter().position(|(feasible, _)| feasible == x)?;
+        Some(self.proposed.remove(idx).1)
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn read_lines(mut output: impl BufRead, report: &Sender<String>) {
+    loop {
+        let mut line = Vec::new();
+        match output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
+            Ok(1..) if report.send(String::from_utf8_lossy(&line).trim_end().to_owned()).is_ok() => {}
+            _ => return,
+        }
+    }
+}
+
+/// The last line that is not empty: that is where Python says what went wrong.
+fn last_words(errors: impl Read) -> String {
+    let lines = BufReader::new(errors).split(b'\n').map_while(Result::ok);
+    let words = lines.map(|line| String::from_utf8_lossy(&line).trim().chars().take(500).collect::<String>());
+    words.filter(|line| !line.is_empty()).last().unwrap_or_default()
+}
+
+fn missing_package(message: &str) -> &'static str {
+    if message.contains("No module named") { "; scripts/peers-env installs what is missing" } else { "" }
+}

@@ -1,0 +1,272 @@
+//! CMA-ES: a normal distribution that moves, grows and turns towards what was good (Hansen's tutorial,
+//! arXiv:1604.00772, with negative weights), on any domain and told in any order.
+//!
+//! Given: outcomes. Gives: points drawn from the distribution.
+//! The distribution itself is in `distribution`, what its numbers mean in the domain in `genotype`.
+//!
+//! It starts with a standard deviation of a quarter of each axis, around the best of the points that
+//! were told before the first ask, or else around the middle. A generation is over when enough points
+//! were told, whichever they are. One that was drawn from the current distribution counts in full; of
+//! any other (drawn earlier and told late, or never proposed) the step is limited and only counts for,
+//! never against, its direction (Hansen 2011, "Injecting external solutions into CMA-ES"). So nothing
+//! waits for a pending point, and a withdrawn one is not missed. Failed trials are the worst of their
+//! generation. When it has converged it starts anew from a uniform point with twice as many points to
+//! a generation (Auger and Hansen 2005, IPOP).
+//!
+//! Departures from pycma: Cholesky factors take the place of the symmetric square root (Krause et al.
+//! 2016), and grids are kept open by the margin of Hamano et al. 2022.
+
+mod distribution;
+mod genotype;
+
+use std::collections::VecDeque;
+
+use super::{first_fresh, fresh_uniform};
+use crate::encode::{Domain, is_same_point};
+use crate::error::TellError;
+use crate::history::History;
+use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng};
+use distribution::{Distribution, Sample};
+use genotype::Genotype;
+
+/// Draws that are points proposed before, after which a distribution counts as converged.
+const N_DRAWS: usize = 100;
+
+/// Converged when no standard deviation is larger: points this close are hardly told apart.
+const LEAST_STD: f64 = 1e-8;
+
+/// Converged when values of many generations differ by less, relative to their size.
+const LEAST_VALUE_RANGE: f64 = 1e-12;
+
+/// Restarts after which generations no longer grow.
+const MAX_DOUBLINGS: u32 = 9;
+
+/// Proposes points of an evolving normal distribution; recommends the best value observed.
+#[derive(Debug, Clone)]
+pub struct CmaEs {
+    history: History,
+    genotype: Genotype,
+    /// How often it has converged.
+    n_restarts: u32,
+    /// `None` before the first ask and after convergence.
+    run: Option<Run>,
+}
+
+/// From a start to convergence.
+#[derive(Debug, Clone)]
+struct Run {
+    distribution: Distribution,
+    /// Proposed, neither told nor withdrawn.
+    pending: Vec<Proposal>,
+    /// Told in the current generation, with their values.
+    told: Vec<(Sample, Option<f64>)>,
+    /// The best value of each of the last generations.
+    recent_best: VecDeque<f64>,
+}
+
+#[derive(Debug, Clone)]
+struct Proposal {
+    x: Vec<f64>,
+    sample: Sample,
+}
+
+impl CmaEs {
+    /// A search of `domain`.
+    pub fn new(domain: Domain) -> CmaEs {
+        let genotype = Genotype::new(domain.clone());
+        CmaEs { history: History::new(domain), genotype, n_restarts: 0, run: None }
+    }
+
+    fn start(&self, rng: &mut Rng) -> Run {
+        let x = match (self.n_restarts, self.history.best()) {
+            (0, best) => best.map(|best| best.x),
+            _ => Some(self.history.domain().sample(rng)),
+        };
+        let mean = x.map_or_else(|| self.genotype.middle(), |x| self.genotype.preimage(&x));
+        let lambda = default_population(mean.len()) << self.n_restarts.min(MAX_DOUBLINGS);
+        Run {
+            distribution: Distribution::new(mean, &self.genotype.initial_stds(), lambda),
+            pending: Vec::new(),
+            told: Vec::new(),
+            recent_best: VecDeque::new(),
+        }
+    }
+
+    /// A point of the distribution that was not proposed before; `None` if it has none left to give.
+    fn draw(&self, run: &Run, rng: &mut Rng) -> Option<Proposal> {
+        let mut sample = Sample::default();
+        let x = first_fresh(&self.history, N_DRAWS, || {
+            sample = run.distribution.sample(rng);
+            self.genotype.express(&sample.at)
+        })?;
+        Some(Proposal { x, sample })
+    }
+}
+
+impl Optimizer for CmaEs {
+    fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
+        let mut run = self.run.take().unwrap_or_else(|| self.start(rng));
+        let mut proposal = self.draw(&run, rng);
+        if proposal.is_none() {
+            self.n_restarts += 1;
+            run = self.start(rng);
+            proposal = self.draw(&run, rng);
+        }
+        let proposal = proposal.unwrap_or_else(|| {
+            let x = fresh_uniform(&self.history, rng);
+            Proposal { sample: Sample::foreign(self.genotype.preimage(&x)), x }
+        });
+        let x = proposal.x.clone();
+        run.pending.push(proposal);
+        self.run = Some(run);
+        self.history.propose(x.clone());
+        x
+    }
+
+    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
+        self.history.tell(observation)?;
+        let (Some(run), Some(told)) = (&mut self.run, self.history.observations().last()) else {
+            return Ok(());
+        };
+        let sample =
+            run.withdraw(&told.x).unwrap_or_else(|| Sample::foreign(self.genotype.preimage(&told.x)));
+        let value = match told.outcome {
+            Outcome::Value { y, .. } => Some(y),
+            Outcome::Failed => None,
+        };
+        run.told.push((sample, value));
+        if run.told.len() >= run.distribution.population() && run.end_generation(&self.genotype).is_none() {
+            self.run = None;
+            self.n_restarts += 1;
+        }
+        Ok(())
+    }
+
+    fn withdraw(&mut self, x: &[f64]) {
+        self.history.withdraw(x);
+        if let Some(run) = &mut self.run {
+            run.withdraw(x);
+        }
+    }
+
+    fn recommend(&self) -> Option<Recommendation> {
+        self.history.best()
+    }
+}
+
+impl Run {
+    /// Forgets that `x` is pending; what it was drawn as, if it was proposed in this run.
+    fn withdraw(&mut self, x: &[f64]) -> Option<Sample> {
+        let idx = self.pending.iter().position(|proposal| is_same_point(&proposal.x, x))?;
+        Some(self.pending.remove(idx).sample)
+    }
+
+    /// Learns from the points told; `None` if the run is over.
+    fn end_generation(&mut self, genotype: &Genotype) -> Option<()> {
+        let mut told = std::mem::take(&mut self.told);
+        told.sort_by(|(_, a), (_, b)| rank(*b).total_cmp(&rank(*a)));
+        let (best, worst) = (told.first()?.1, told.last()?.1);
+        let Some(best) = best else {
+            return Some(()); // nothing but failures: nothing to move towards
+        };
+        let ranked: Vec<Sample> = told.into_iter().map(|(sample, _)| sample).collect();
+        self.distribution.update(&ranked)?;
+        genotype.keep_open(&mut self.distribution);
+        let is_flat = self.is_flat(best, worst);
+        (!is_flat && self.distribution.largest_std() > LEAST_STD).then_some(())
+    }
+
+    /// Whether the best values of many generations, and all of the last, are the same.
+    fn is_flat(&mut self, best: f64, worst: Option<f64>) -> bool {
+        let (n, lambda) = (self.distribution.mean().len(), self.distribution.population());
+        let many = 10 + (30 * n).div_ceil(lambda);
+        self.recent_best.push_back(best);
+        if self.recent_best.len() <= many {
+            return false;
+        }
+        self.recent_best.pop_front();
+        let values = || self.recent_best.iter().copied().chain(worst);
+        let (low, high) = (values().fold(best, f64::min), values().fold(best, f64::max));
+        high - low <= LEAST_VALUE_RANGE * f64::max(low.abs(), high.abs())
+    }
+}
+
+/// Points to a generation in `n` dimensions, before any restart.
+fn default_population(n: usize) -> usize {
+    4 + (3.0 * (n.max(1) as f64).ln()) as usize
+}
+
+/// Failures after all values.
+fn rank(value: Option<f64>) -> f64 {
+    value.unwrap_or(f64::NEG_INFINITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::baselines::checks;
+    use crate::optimizer::rng;
+
+    fn value(y: f64) -> Outcome {
+        Outcome::Value { y, noise_std: None }
+    }
+
+    #[test]
+    fn it_is_an_optimizer_that_can_be_relied_on() {
+        checks::all(&|domain| Box::new(CmaEs::new(domain)));
+    }
+
+    #[test]
+    fn it_beats_uniform_search_in_cube_and_conditional_space() {
+        checks::beats_random(&|domain| Box::new(CmaEs::new(domain)));
+    }
+
+    #[test]
+    fn it_converges_on_a_rotated_ill_conditioned_ellipsoid() {
+        let turned = |x: &[f64]| {
+            let sum: f64 = x.iter().map(|x| x - 0.6).sum();
+            let apart: f64 = x.windows(2).map(|pair| (pair[0] - pair[1]).powi(2)).sum();
+            -(sum * sum + 1e4 * apart)
+        };
+        let mut search = CmaEs::new(Domain::cube(5));
+        checks::play(&mut search, 3000, &turned, &mut rng(1, 0));
+        let best = search.recommend().unwrap();
+        assert!(best.mean > -1e-9, "{best:?}");
+    }
+
+    #[test]
+    fn it_finds_an_optimum_in_a_corner_and_starts_anew_when_it_has() {
+        let mut search = CmaEs::new(Domain::cube(3));
+        checks::play(&mut search, 3000, &|x| x[0] - x[1] + 0.5 * x[2], &mut rng(2, 0));
+        assert!(search.recommend().unwrap().mean > 1.5 - 1e-6, "{:?}", search.recommend());
+        assert!(search.n_restarts > 0);
+    }
+
+    #[test]
+    fn it_starts_around_the_best_point_told_before_the_first_ask() {
+        let mut search = CmaEs::new(Domain::cube(2));
+        for (x, y) in [([0.1, 0.9], 1.0), ([0.7, 0.2], 5.0), ([0.5, 0.5], -1.0)] {
+            search.tell(Observation { x: x.to_vec(), outcome: value(y) }).unwrap();
+        }
+        search.ask(&mut rng(0, 0));
+        assert_eq!(search.run.unwrap().distribution.mean(), [0.7, 0.2]);
+    }
+
+    #[test]
+    fn a_generation_ends_whichever_points_are_told() {
+        let mut search = CmaEs::new(Domain::cube(2)); // 6 to a generation
+        let mut rng = rng(0, 0);
+        let batch = search.ask_batch(10, &mut rng);
+        let before = search.run.as_ref().unwrap().distribution.mean().to_vec();
+        for x in batch.iter().rev().take(5) {
+            search.tell(Observation { x: x.clone(), outcome: value(x[0]) }).unwrap();
+        }
+        assert_eq!(search.run.as_ref().unwrap().distribution.mean(), before);
+        search.tell(Observation { x: vec![1.0, 1.0], outcome: value(1.0) }).unwrap();
+        let run = search.run.as_ref().unwrap();
+        assert!(run.distribution.mean()[0] > before[0]);
+        assert_eq!((run.pending.len(), run.told.len()), (5, 0));
+        search.tell(Observation { x: batch[0].clone(), outcome: Outcome::Failed }).unwrap();
+        assert_eq!(search.run.as_ref().unwrap().told.len(), 1);
+    }
+}
