@@ -230,6 +230,14 @@ pub enum MethodError {
         /// What may have been meant.
         nearest: Option<String>,
     },
+    /// A word that names an optimizer but not settings that it has.
+    #[error("optimizer `{word}`: {problem}")]
+    BadWord {
+        /// What was typed.
+        word: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A setting that cannot be used.
     #[error("setting `{key}`: {problem}")]
     BadSetting {

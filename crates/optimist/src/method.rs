@@ -1,12 +1,13 @@
 //! Which optimizer with which settings, by name: the one list that study files, the command line and benchmarks
 //! choose from.
 //!
-//! A study file has a table (`name = "go-ucb"`, other keys are its settings), a command line one word:
-//! `random`, or `go-ucb:paper` for a preset.
+//! A study file has a table (`name = "go-ucb"`, other keys are its settings), a command line one word: `random`,
+//! `go-ucb:paper` for a preset, `go-ucb:family=anova:warp=false` for settings.
 
 use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::de::value::{Error as ValueError, MapDeserializer};
+use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
 
 use crate::baselines::{CmaEs, Random, Tpe};
 use crate::encode::Domain;
@@ -16,7 +17,7 @@ use crate::optimizer::Optimizer;
 use crate::settings::Settings;
 
 /// An optimizer by name, with its settings.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, serde::Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Method {
     /// The paper's algorithm; its presets are settings.
@@ -36,8 +37,8 @@ impl Default for Method {
 }
 
 impl Method {
-    /// What `FromStr` reads, for help texts and suggestions.
-    pub const NAMES: [&str; 6] = ["go-ucb", "go-ucb:paper", "go-ucb:theory", "tpe", "cma-es", "random"];
+    /// The names, for help texts and suggestions.
+    pub const NAMES: [&str; 4] = ["go-ucb", "tpe", "cma-es", "random"];
 
     /// The optimizer, ready to be asked. `trials` is how many are planned in all.
     ///
@@ -56,18 +57,95 @@ impl Method {
 impl FromStr for Method {
     type Err = MethodError;
 
-    fn from_str(name: &str) -> Result<Self, MethodError> {
-        Ok(match name {
-            "go-ucb" => Self::default(),
-            "go-ucb:paper" => Self::GoUcb(Box::new(Settings::paper())),
-            "go-ucb:theory" => Self::GoUcb(Box::new(Settings::theory())),
-            "tpe" => Self::Tpe,
-            "cma-es" => Self::CmaEs,
-            "random" => Self::Random,
-            _ => {
-                let nearest = nearest(name, Self::NAMES);
-                return Err(MethodError::Unknown { name: name.to_owned(), nearest });
-            }
+    /// `NAME`, then, each after a colon, `PRESET` or `KEY=VALUE`.
+    fn from_str(word: &str) -> Result<Self, MethodError> {
+        let mut parts = word.split(':');
+        let name = parts.next().unwrap_or_default();
+        if !Self::NAMES.contains(&name) {
+            let nearest = nearest(name, Self::NAMES);
+            return Err(MethodError::Unknown { name: name.to_owned(), nearest });
+        }
+        let settings = parts.map(|part| part.split_once('=').unwrap_or(("preset", part)));
+        let entries = [("name", name)].into_iter().chain(settings).map(|(key, value)| (key, Plain(value)));
+        Self::deserialize(MapDeserializer::new(entries)).map_err(|error: ValueError| MethodError::BadWord {
+            word: word.to_owned(),
+            problem: error.to_string(),
         })
+    }
+}
+
+/// A value as it is typed on a command line: a truth value, a number or else a text.
+struct Plain<'a>(&'a str);
+
+impl<'de> IntoDeserializer<'de> for Plain<'de> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for Plain<'de> {
+    type Error = ValueError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        if let Ok(truth) = self.0.parse() {
+            visitor.visit_bool(truth)
+        } else if let Ok(integer) = self.0.parse() {
+            visitor.visit_i64(integer)
+        } else if let Ok(number) = self.0.parse() {
+            visitor.visit_f64(number)
+        } else {
+            visitor.visit_str(self.0)
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        visitor.visit_some(self)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::kind::FamilyKind;
+
+    #[test]
+    fn a_word_names_an_optimizer_its_preset_and_its_settings() {
+        assert_eq!("go-ucb".parse(), Ok(Method::default()));
+        assert_eq!("go-ucb:paper".parse(), Ok(Method::GoUcb(Box::new(Settings::paper()))));
+        assert_eq!("go-ucb:theory".parse(), Ok(Method::GoUcb(Box::new(Settings::theory()))));
+        let changed = Settings {
+            families: vec![FamilyKind::Anova],
+            warp: false,
+            exploration: 2.5,
+            explore_trials: Some(4),
+            ..Settings::default()
+        };
+        let word = "go-ucb:family=anova:warp=false:exploration=2.5:explore_trials=4";
+        assert_eq!(word.parse(), Ok(Method::GoUcb(Box::new(changed))));
+        assert_eq!("random".parse(), Ok(Method::Random));
+    }
+
+    #[test]
+    fn every_name_can_be_built() {
+        for name in Method::NAMES {
+            let method: Method = name.parse().expect("a name of the list");
+            assert!(method.build(&Domain::cube(2), 10).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_slip_is_named_and_mended() {
+        let error = |word: &str| word.parse::<Method>().expect_err("a slip").to_string();
+        assert!(error("go-ubc").contains("did you mean `go-ucb`?"), "{}", error("go-ubc"));
+        assert!(error("go-ucb:papr").contains("expected one of `default`, `paper`, `theory`"));
+        assert!(error("go-ucb:kappa=1").contains("unknown field `kappa`"), "{}", error("go-ucb:kappa=1"));
+        assert!(error("go-ucb:exploration=-1").contains("must be finite and not negative"));
     }
 }
