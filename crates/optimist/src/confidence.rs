@@ -92,14 +92,18 @@ impl Confidence {
         rounds: impl IntoIterator<Item = Round<'a>>,
     ) -> Self {
         let mut confidence = Self::new(family, w_hat_0);
-        rounds.into_iter().for_each(|round| confidence.store(round));
+        rounds.into_iter().for_each(|round| {
+            confidence.store(round);
+        });
         confidence.refresh();
         confidence
     }
 
-    /// Line 2 and 3 of Phase II: Σ_t and ŵ_t after one more round.
+    /// Line 2 and 3 of Phase II: Σ_t and ŵ_t after one more round. A round that is not finite teaches nothing.
     pub fn push(&mut self, round: Round<'_>) {
-        self.store(round);
+        if !self.store(round) {
+            return;
+        }
         self.since_refresh += 1;
         let t = self.residuals.len();
         let crossing = t == self.prior_std.len();
@@ -319,16 +323,23 @@ impl Confidence {
         add_scaled(1.0, &slope, grad_x);
     }
 
-    fn store(&mut self, round: Round<'_>) {
+    /// False, and nothing stored, if the gradient or the residual is not finite.
+    fn store(&mut self, round: Round<'_>) -> bool {
+        let mut gradient = vec![0.0; self.prior_std.len()];
+        self.family.grad_w(round.w, round.x, &mut gradient);
+        let growth = dot(&gradient, &gradient) / round.noise_var;
         let mut e = vec![0.0; self.family.n_embedded()];
         self.family.embed(round.w, round.x, &mut e);
+        if !(growth.is_finite() && round.residual.is_finite() && e.iter().all(|e| e.is_finite())) {
+            return false;
+        }
         self.points.x.push_row(round.x);
         self.points.e.push_row(&e);
         self.linearized_at.push_row(if self.family.is_linear() { &[] } else { round.w });
         self.residuals.push(round.residual);
         self.noise_var.push(round.noise_var);
-        let gradient = self.gradient(self.rounds() - 1);
-        self.trace_bound += dot(&gradient, &gradient) / round.noise_var;
+        self.trace_bound += growth;
+        true
     }
 
     /// Takes round i, the last one, into the factor. False if that failed for rounding.

@@ -39,6 +39,8 @@ pub struct GoUcb {
     recursive: Option<Recursive>,
     /// The proofs' quantities a round; `None` unless the schedule is the theorem's.
     ledger: Option<Ledger>,
+    /// Why points were drawn at random that a ball should have chosen.
+    failure: Option<OracleError>,
 }
 
 impl GoUcb {
@@ -89,6 +91,7 @@ impl GoUcb {
             history: History::new(domain),
             explore,
             recursive: None,
+            failure: None,
             families,
             settings,
         })
@@ -226,9 +229,14 @@ impl GoUcb {
 
 impl Optimizer for GoUcb {
     fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
-        let exploring = self.history.observations().len() + self.history.pending().len() < self.explore;
-        let x = if exploring { None } else { self.exploit(rng).unwrap_or(None) };
-        let x = x.unwrap_or_else(|| self.explore(rng)); // also where no family could be fitted
+        let n_known = self.history.observations().len() + self.history.pending().len();
+        let exploring = n_known < self.explore || self.history.best().is_none();
+        let x = if exploring { Ok(None) } else { self.exploit(rng) };
+        let x = x.unwrap_or_else(|failure| {
+            self.failure = Some(failure);
+            None
+        });
+        let x = x.unwrap_or_else(|| self.explore(rng));
         self.history.propose(x.clone());
         x
     }
@@ -239,6 +247,16 @@ impl Optimizer for GoUcb {
 
     fn withdraw(&mut self, x: &[f64]) {
         self.history.withdraw(x);
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let Plan::Theory(proof) = &self.plan {
+            warnings.extend(proof.warnings().iter().map(|warning| warning.to_string()));
+        }
+        let random = |failure: &OracleError| format!("some points were drawn at random: {failure}");
+        warnings.extend(self.failure.as_ref().map(random));
+        warnings
     }
 
     fn recommend(&self) -> Option<Recommendation> {

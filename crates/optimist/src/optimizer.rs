@@ -70,6 +70,12 @@ pub trait Optimizer: Send {
     /// The best point so far; `None` before the first value.
     fn recommend(&self) -> Option<Recommendation>;
 
+    /// What a user should know about how points were found, as whole sentences: a model that could not be fitted, an
+    /// assumption that does not hold. Empty as a rule.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// `k` points to be tried at the same time.
     fn ask_batch(&mut self, k: usize, rng: &mut Rng) -> Vec<Vec<f64>> {
         (0..k).map(|_| self.ask(rng)).collect()

@@ -38,6 +38,7 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     });
     progress.finish();
     let run = run?;
+    optimizer.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
 
     let has_value = run.trials.iter().any(|trial| trial.result.is_ok());
     if has_value && !args.json {
