@@ -65,7 +65,7 @@ impl Anova {
             roughness: vec![1.0; max_degree],
             interaction: 1.0,
             offset: 1.0,
-            bowl: 0.3,
+            bowl: if max_degree >= 2 { 1.0 } else { 0.0 },
             degrees,
             max_degree,
             interactions,
@@ -73,6 +73,11 @@ impl Anova {
         let means: Vec<f64> = family.scales().iter().map(|scale| scale.mean).collect();
         family.set_scales(&means);
         family
+    }
+
+    /// Whether any coordinate is curved at all; without, there is no weight for shared curvature.
+    fn is_curved(&self) -> bool {
+        self.max_degree >= 2
     }
 
     fn n_main(&self) -> usize {
@@ -127,7 +132,9 @@ impl Family for Anova {
 
     fn n_weights(&self) -> usize {
         let d = self.degrees.len();
-        2 + self.n_main() + if self.interactions { d * d.saturating_sub(1) / 2 } else { 0 }
+        1 + self.n_main()
+            + usize::from(self.is_curved())
+            + if self.interactions { d * d.saturating_sub(1) / 2 } else { 0 }
     }
 
     fn is_linear(&self) -> bool {
@@ -142,9 +149,12 @@ impl Family for Anova {
 
     fn grad_w(&self, _w: &[f64], x: &[f64], out: &mut [f64]) {
         out[0] = 1.0;
-        let last = out.len() - 1;
-        let far = self.degrees.iter().zip(x).zip(&self.importance).filter(|((k, _), _)| **k >= 2);
-        out[last] = far.map(|((_, x), a)| a * (2.0 * x * x - 2.0 / 3.0)).sum();
+        if self.is_curved() {
+            let last = out.len() - 1;
+            let curved =
+                self.degrees.iter().zip(x).zip(&self.importance).filter(|((degree, _), _)| **degree >= 2);
+            out[last] = curved.map(|((_, x), a)| a * (2.0 * x * x - 2.0 / 3.0)).sum();
+        }
         let mut rest = &mut out[1..];
         for (&degree, &x_j) in self.degrees.iter().zip(x) {
             let (block, tail) = rest.split_at_mut(degree);
@@ -157,7 +167,7 @@ impl Family for Anova {
     }
 
     fn grad_x(&self, w: &[f64], x: &[f64], out: &mut [f64]) {
-        let bowl = w[w.len() - 1];
+        let bowl = if self.is_curved() { w[w.len() - 1] } else { 0.0 };
         let mut rest = &w[1..];
         let mut slopes = vec![0.0; self.max_degree];
         for (j, &degree) in self.degrees.iter().enumerate() {
@@ -195,7 +205,9 @@ impl Family for Anova {
             scales.push(Scale { mean: -0.7, std: 1.0 });
         }
         scales.push(Scale { mean: 0.0, std: 0.5 });
-        scales.push(Scale { mean: -1.2, std: 0.7 });
+        if self.is_curved() {
+            scales.push(Scale { mean: -1.2, std: 0.7 });
+        }
         scales
     }
 
@@ -212,12 +224,16 @@ impl Family for Anova {
             fill(&mut self.interaction);
         }
         fill(&mut self.offset);
-        fill(&mut self.bowl);
+        if self.max_degree >= 2 {
+            fill(&mut self.bowl);
+        }
     }
 
     fn prior_std(&self, out: &mut [f64]) {
         out[0] = self.offset;
-        out[self.n_weights() - 1] = self.bowl;
+        if self.is_curved() {
+            out[self.n_weights() - 1] = self.bowl;
+        }
         let mut index = 1;
         for (&degree, a) in self.degrees.iter().zip(&self.importance) {
             for b in &self.roughness[..degree] {
@@ -321,12 +337,15 @@ impl Family for Anova {
             }
             rest[0] = c2 * pairs;
         }
-        let last = rest.len() - 1;
-        rest[last - 1] = 2.0 * self.offset.powi(2) * m.data().iter().sum::<f64>();
+        let offset_at = usize::from(self.interactions);
+        rest[offset_at] = 2.0 * self.offset.powi(2) * m.data().iter().sum::<f64>();
+        if !self.is_curved() {
+            return;
+        }
         let radii = self.radii(points);
         let weighted = m.times(&radii);
         let q2 = self.bowl.powi(2);
-        rest[last] = 2.0 * q2 * dot(&radii, &weighted);
+        rest[offset_at + 1] = 2.0 * q2 * dot(&radii, &weighted);
         for (row, weight) in points.e.iter_rows().zip(&weighted) {
             for (j, block) in row.chunks(self.max_degree).enumerate() {
                 if self.degrees[j] >= 2 {
