@@ -13,7 +13,7 @@ use crate::confidence::Confidence;
 use crate::encode::Domain;
 use crate::history::History;
 use crate::linalg::Matrix;
-use crate::optimizer::Outcome;
+use crate::optimizer::{Observation, Outcome};
 use crate::warp::Warp;
 
 /// What is believed about the objective after some observations.
@@ -73,7 +73,8 @@ impl Outputs {
     }
 }
 
-/// Everything told, in model coordinates and own units, a failure with the worst value told.
+/// Everything told, in model coordinates and own units. A failure counts as the worst value told, give or take the
+/// spread of all values: it says "not here", but not how bad, and it may have been chance.
 pub struct Told {
     /// Points. (t, d_x)
     pub x: Matrix,
@@ -87,16 +88,18 @@ impl Told {
     /// `None` if no trial gave a value.
     pub fn new(history: &History, frame: &Frame) -> Option<Self> {
         let observations = history.observations();
-        let values = observations.iter().filter_map(|observation| match observation.outcome {
+        let value = |observation: &Observation| match observation.outcome {
             Outcome::Value { y, .. } => Some(y),
             Outcome::Failed => None,
-        });
-        let worst = values.reduce(f64::min)?;
+        };
+        let values: Vec<f64> = observations.iter().filter_map(value).collect();
+        let worst = values.iter().copied().reduce(f64::min)?;
+        let spread = Outputs::standardized(&values).scale;
         let mut told = Self { x: Matrix::zeros(0, frame.dimension()), y: Vec::new(), noise_std: Vec::new() };
         for observation in observations {
             let (y, noise_std) = match observation.outcome {
                 Outcome::Value { y, noise_std } => (y, noise_std.unwrap_or(0.0)),
-                Outcome::Failed => (worst, 0.0),
+                Outcome::Failed => (worst, spread),
             };
             told.x.push_row(&frame.apply(&observation.x));
             told.y.push(y);

@@ -1,4 +1,4 @@
-//! Multi-layer perceptrons; the paper's family is one hidden layer of 25 sigmoids (§5):
+//! Multi-layer perceptrons; the paper's family is one hidden layer of 25 sigmoids (§6):
 //! f_w(x) = b₂ + w₂·σ(W₁x + b₁).
 //!
 //! Weights lie layer by layer: the rows of W, one for each unit, then b. Prior: W ~ N(0, s²/fan-in) and

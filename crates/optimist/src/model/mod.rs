@@ -4,9 +4,9 @@
 //! Gives: f_w(x), its gradients, a Gaussian prior over w, and inner products of gradients under it.
 //! Does not know: data, trials, confidence.
 //!
-//! Only `dimension`, `n_weights` and `value` must be written for a family of one's own: the gradients
-//! then come from finite differences, the prior is N(0, 1) for each weight, and inner products go through explicit gradients. Every family of this crate writes exact gradients,
-//! and the large ones write structured inner products, which cost O(d_x) instead of O(d_w).
+//! Only `dimension`, `n_weights` and `value` must be written for a family of one's own: the gradients then come from
+//! finite differences, the prior is N(0, 1) for each weight, and inner products go through explicit gradients. Every
+//! family of this crate writes exact gradients, and the large ones structured inner products: O(d_x), not O(d_w).
 
 pub mod anova;
 #[cfg(test)]
