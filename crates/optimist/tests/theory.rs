@@ -5,14 +5,15 @@
 //! was too far off; the first few seeds of each are run here.
 
 use optimist::confidence::{Confidence, Round};
+use optimist::encode::Domain;
 use optimist::linalg::{Cholesky, Matrix, add_scaled, dot};
 use optimist::model::Family;
 use optimist::model::isotropic::Isotropic;
 use optimist::model::mlp::{Activation, Mlp};
 use optimist::oracle::{self, Problem};
-use optimist::schedule::{Constants, Proof};
+use optimist::schedule::{Constants, Proof, Schedule};
 use optimist::theory::{Ledger, Truth};
-use optimist::{Rng, rng};
+use optimist::{GoUcb, Observation, Optimizer, Outcome, Rng, Settings, rng};
 use rand::RngExt;
 use rand_distr::{Distribution, Normal};
 
@@ -31,6 +32,28 @@ fn they_hold_for_a_family_that_is_not_linear() {
 #[test]
 fn they_hold_for_a_network() {
     (0..4).for_each(|seed| step().check(seed));
+}
+
+#[test]
+fn they_hold_for_the_theory_preset_as_users_run_it() {
+    let case = hill();
+    let settings = Settings { schedule: Schedule::Theory(case.constants()), ..Settings::theory() };
+    let domain = Domain::boxed(&[(-1.0, 1.0)]);
+    let trials = HORIZON + Proof::new(case.constants(), HORIZON, 3).n();
+    let mut go_ucb = GoUcb::with_family(domain, trials, settings, case.family).unwrap();
+    go_ucb.know_truth(Truth { w_star: case.w_star.clone(), optimum: 0.74 }); // 0.7 + 0.4x − x² at x = 0.2
+    let noise = Normal::new(0.0, case.noise_std).unwrap();
+    for trial in 0..trials as u64 {
+        let rng = &mut rng(5, trial);
+        let x = go_ucb.ask(rng);
+        let y = Parabola.value(&case.w_star, &[2.0 * x[0] - 1.0]) + noise.sample(rng);
+        go_ucb.tell(Observation { x, outcome: Outcome::Value { y, noise_std: None } }).unwrap();
+    }
+    assert_eq!(go_ucb.round_reports().len(), HORIZON);
+    let violations: Vec<String> =
+        go_ucb.round_reports().iter().flat_map(|report| report.violations()).collect();
+    assert_eq!(violations, [""; 0]);
+    assert_eq!(go_ucb.warnings(), [""; 0]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `optimist bench`: how good are the optimizers?
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -68,7 +69,7 @@ pub fn execute(command: BenchCommand) -> anyhow::Result<ExitCode> {
         BenchCommand::Run(args) => play(args),
         BenchCommand::Report(args) => report(&args),
         BenchCommand::Tasks => {
-            print!("{}", table::tasks());
+            write!(std::io::stdout(), "{}", table::tasks())?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -101,9 +102,10 @@ fn play(args: RunArgs) -> anyhow::Result<ExitCode> {
     })?;
     let cells = bar.length().unwrap_or(0);
     bar.finish_and_clear();
-    println!("{} of {cells} runs are in {}", cells - failures.len() as u64, args.out.display());
+    let mut stdout = std::io::stdout();
+    writeln!(stdout, "{} of {cells} runs are in {}", cells - failures.len() as u64, args.out.display())?;
     if failures.is_empty() {
-        println!("`optimist bench report {}` sums them up", args.out.display());
+        writeln!(stdout, "`optimist bench report {}` sums them up", args.out.display())?;
         return Ok(ExitCode::SUCCESS);
     }
     eprintln!("{} runs failed; start again to try them once more", failures.len());
@@ -114,8 +116,7 @@ fn report(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let report = Report::new(&results::read(&args.results)?)
         .map_err(|error| anyhow::anyhow!("{}: {error}", args.results.display()))?;
     report.write(&args.out)?;
-    print!("{}", report.to_text());
-    println!("\nwritten to {}", args.out.join("report.md").display());
+    writeln!(std::io::stdout(), "{}\nwritten to {}", report.to_text(), args.out.join("report.md").display())?;
     Ok(ExitCode::SUCCESS)
 }
 
