@@ -204,3 +204,263 @@ fn log_posterior(
     }
     Some(value)
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+    use rand_distr::{Distribution, StandardNormal};
+
+    use super::*;
+    use crate::model::anova::Anova;
+    use crate::model::fourier::Fourier;
+    use crate::model::mlp::{Activation, Mlp};
+    use crate::model::sum::Sum;
+    use crate::optimizer::rng;
+
+    /// w_0 + w_1 x with w ~ N(0, I).
+    struct Line;
+
+    impl Family for Line {
+        fn dimension(&self) -> usize {
+            1
+        }
+
+        fn n_weights(&self) -> usize {
+            2
+        }
+
+        fn value(&self, w: &[f64], x: &[f64]) -> f64 {
+            w[0] + w[1] * x[0]
+        }
+
+        fn is_linear(&self) -> bool {
+            true
+        }
+    }
+
+    /// exp(−w x) with w ~ N(0.4, 0.7²): curved in w, and its prior is not centred at zero.
+    struct Decay;
+
+    impl Family for Decay {
+        fn dimension(&self) -> usize {
+            1
+        }
+
+        fn n_weights(&self) -> usize {
+            1
+        }
+
+        fn value(&self, w: &[f64], x: &[f64]) -> f64 {
+            (-w[0] * x[0]).exp()
+        }
+
+        fn prior_mean(&self, out: &mut [f64]) {
+            out.fill(0.4);
+        }
+
+        fn prior_std(&self, out: &mut [f64]) {
+            out.fill(0.7);
+        }
+    }
+
+    /// Smooth values at random points of [-1, 1]^d_x; the noise of every third is known.
+    fn data(t: usize, d_x: usize, seed: u64) -> Data {
+        let mut rng = rng(seed, 0);
+        let x = Matrix::from_fn(t, d_x, |_, _| rng.random_range(-1.0..1.0));
+        let y = x.iter_rows().map(|x| x.iter().map(|x| (2.0 * x).sin() + 0.4 * x * x).sum()).collect();
+        let known_noise_var = (0..t).map(|i| if i % 3 == 0 { 0.05 } else { 0.0 }).collect();
+        Data { x, y, known_noise_var }
+    }
+
+    fn log_normal(y: f64, mean: f64, variance: f64) -> f64 {
+        -0.5 * ((y - mean).powi(2) / variance + (2.0 * PI * variance).ln())
+    }
+
+    /// log ∫ Π_i N(y_i; f linearised at `at`, s_i²) N(w; prior) dw, as a sum over a fine lattice of w.
+    fn brute_force(family: &dyn Family, data: &Data, at: &[f64], noise_var: &[f64]) -> f64 {
+        const STEP: f64 = 0.02;
+        let d_w = at.len();
+        let (mut mean, mut std) = (vec![0.0; d_w], vec![0.0; d_w]);
+        family.prior_mean(&mut mean);
+        family.prior_std(&mut std);
+        let tangents: Vec<(f64, Vec<f64>)> = data
+            .x
+            .iter_rows()
+            .map(|x| {
+                let mut grad_w = vec![0.0; d_w];
+                family.grad_w(at, x, &mut grad_w);
+                (family.value(at, x) - dot(&grad_w, at), grad_w)
+            })
+            .collect();
+        let density = |w: &[f64]| {
+            let prior = (0..d_w).map(|k| log_normal(w[k], mean[k], std[k] * std[k]));
+            let fit = tangents.iter().zip(&data.y).zip(noise_var);
+            let likelihood = fit.map(|(((f, grad_w), y), s2)| log_normal(*y, f + dot(grad_w, w), *s2));
+            (prior.sum::<f64>() + likelihood.sum::<f64>()).exp()
+        };
+        let coordinate = |i: i32| STEP * f64::from(i);
+        let sum: f64 = match d_w {
+            1 => (-400..400).map(|i| density(&[coordinate(i)])).sum(),
+            2 => (-300..300)
+                .flat_map(|i| (-300..300).map(move |j| [coordinate(i), coordinate(j)]))
+                .map(|w| density(&w))
+                .sum(),
+            _ => panic!("a lattice of {d_w} dimensions is too large"),
+        };
+        (sum * STEP.powi(d_w as i32)).ln()
+    }
+
+    #[test]
+    fn the_evidence_is_the_integral_of_likelihood_times_prior() {
+        let cases: [(&dyn Family, &[f64]); 4] =
+            [(&Line, &[0.0, 0.0]), (&Line, &[0.5, -1.0]), (&Decay, &[0.4]), (&Decay, &[1.1])];
+        for (family, at) in cases {
+            for t in [1, 2, 5] {
+                let data = data(t, 1, t as u64);
+                let noise_var = noise_variances(&data, 0.4);
+                let points = Embedded::new(family, at, data.x.clone());
+                let r = residuals(&data, &Linearization::new(family, at, &data.x), Warp::IDENTITY);
+                let evidence = Evidence::new(&family.gram(&points, &points), &noise_var, &r).unwrap();
+                let expected = brute_force(family, &data, at, &noise_var);
+                let value = evidence.value;
+                assert!((value - expected).abs() < 1e-6, "{t} at {at:?}: {value} for {expected}");
+            }
+        }
+    }
+
+    /// `log_posterior` at theta, with a gradient of its own.
+    fn at_theta(
+        family: &mut dyn Family,
+        data: &Data,
+        w: &[f64],
+        learning: Learning,
+        theta: &[f64],
+    ) -> (f64, Vec<f64>) {
+        let at = Linearization::new(family, w, &data.x);
+        let scales = hyper_priors(family, learning);
+        let mut gradient = vec![f64::NAN; theta.len()];
+        let value = log_posterior(family, data, &at, &scales, theta, &mut gradient).unwrap();
+        (value, gradient)
+    }
+
+    const LEARNING: Learning = Learning { warp_std: Some(0.3), max_steps: 100 };
+
+    /// Scales, noise and warp not far from the centres of their hyper-priors.
+    fn draw_theta(family: &dyn Family, seed: u64) -> Vec<f64> {
+        let mut rng = rng(seed, 1);
+        let draw = |scale: &Scale| {
+            let z: f64 = StandardNormal.sample(&mut rng);
+            scale.mean + 0.5 * scale.std * z
+        };
+        hyper_priors(family, LEARNING).iter().map(draw).collect()
+    }
+
+    #[test]
+    fn its_gradient_in_scales_noise_and_warp_equals_differences() {
+        let both: Vec<Box<dyn Family>> =
+            vec![Box::new(Anova::quadratic(2)), Box::new(Fourier::residual(2, 8, 1))];
+        let mut families: Vec<Box<dyn Family>> = vec![
+            Box::new(Anova::new(2)),
+            Box::new(Fourier::new(2, 16, 0)),
+            Box::new(Sum::new(both)),
+            Box::new(Mlp::new(2, &[3], Activation::Tanh)),
+        ];
+        for (seed, family) in families.iter_mut().enumerate() {
+            let data = data(7, 2, seed as u64);
+            let w =
+                if family.is_linear() { vec![0.0; family.n_weights()] } else { family.start(&mut rng(3, 0)) };
+            let theta = draw_theta(&**family, seed as u64);
+            let (_, gradient) = at_theta(&mut **family, &data, &w, LEARNING, &theta);
+            for i in 0..theta.len() {
+                let mut moved = |step: f64| {
+                    let mut moved = theta.clone();
+                    moved[i] += step;
+                    at_theta(&mut **family, &data, &w, LEARNING, &moved).0
+                };
+                let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                let error = (gradient[i] - expected).abs();
+                assert!(
+                    error < 1e-5 * (1.0 + expected.abs()),
+                    "family {seed}, entry {i}: {} for {expected}",
+                    gradient[i]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn under_any_warp_the_density_of_a_value_integrates_to_one() {
+        let fixed = Learning { warp_std: None, ..LEARNING };
+        for power in [0.4, 1.0, 1.6] {
+            let mut family = Line;
+            let theta = [NOISE.mean, power];
+            let density = |y: f64| {
+                let data = Data {
+                    x: Matrix::from_rows(1, [[0.3].as_slice()]),
+                    y: vec![y],
+                    known_noise_var: vec![0.0],
+                };
+                at_theta(&mut family, &data, &[0.0, 0.0], fixed, &theta).0.exp()
+            };
+            // Even steps of sinh⁻¹ y: tails are long where the warp draws them in.
+            let step = 0.005;
+            let mut sum = 0.0;
+            let mut density = density;
+            for i in -2400..2400 {
+                let s = step * f64::from(i);
+                sum += density(s.sinh()) * s.cosh() * step;
+            }
+            assert!((sum - 1.0).abs() < 1e-3, "power {power}: {sum}");
+        }
+    }
+
+    #[test]
+    fn what_is_learnt_is_better_than_the_start_and_than_anything_nearby() {
+        for seed in 0..3 {
+            let mut family = Anova::new(2);
+            let data = data(15, 2, seed);
+            let w = vec![0.0; family.n_weights()];
+            let at = Linearization::new(&family, &w, &data.x);
+            let start = pack(&Learnt::prior(&family));
+            let (learnt, value) = learn(&mut family, &data, &at, None, LEARNING).unwrap();
+            let learnt = pack(&learnt);
+            let mut height = |theta: &[f64]| at_theta(&mut family, &data, &w, LEARNING, theta).0;
+            assert!((height(&learnt) - value).abs() < 1e-9 * (1.0 + value.abs()));
+            assert!(value > height(&start) + 0.1, "{value} from {}", height(&start));
+
+            let scales = hyper_priors(&Anova::new(2), LEARNING);
+            let mut rng = rng(seed, 2);
+            for _ in 0..50 {
+                let near = |(theta, scale): (&f64, &Scale)| {
+                    let z: f64 = StandardNormal.sample(&mut rng);
+                    let reach = 4.0 * scale.std;
+                    (theta + 0.2 * scale.std * z).clamp(scale.mean - reach, scale.mean + reach)
+                };
+                let nearby: Vec<f64> = learnt.iter().zip(&scales).map(near).collect();
+                assert!(
+                    height(&nearby) <= value + 1e-3,
+                    "{} at {nearby:?}, {value} at {learnt:?}",
+                    height(&nearby)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_hyper_prior_for_it_there_is_no_warp() {
+        let mut family = Anova::new(2);
+        let data = data(12, 2, 0);
+        let at = Linearization::new(&family, &vec![0.0; family.n_weights()], &data.x);
+        let (learnt, _) =
+            learn(&mut family, &data, &at, None, Learning { warp_std: None, ..LEARNING }).unwrap();
+        assert_eq!(learnt.warp, Warp::IDENTITY);
+    }
+
+    #[test]
+    fn numbers_without_an_evidence_have_none() {
+        let gram = |diagonal: f64| Matrix::from_fn(2, 2, |i, j| if i == j { diagonal } else { 1.0 });
+        assert!(Evidence::new(&gram(0.5), &[0.0, 0.0], &[1.0, 1.0]).is_none());
+        assert!(Evidence::new(&gram(2.0), &[0.0, 0.0], &[f64::INFINITY, 1.0]).is_none());
+        assert!(Evidence::new(&gram(2.0), &[0.0, 0.0], &[1.0, 1.0]).is_some());
+    }
+}

@@ -50,3 +50,55 @@ impl TrustRegion {
         half
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The default after one value of Phase I, 0, and these: 1 is a gain, 0 a value that is none.
+    fn after(gains: &[u8]) -> f64 {
+        let mut best = 0.0;
+        let value = |gain: &u8| {
+            best += f64::from(*gain);
+            Some(best)
+        };
+        let values = std::iter::once(Some(0.0)).chain(gains.iter().map(value));
+        TrustRegion::default().half_width(1, values)
+    }
+
+    #[test]
+    fn the_box_is_the_whole_cube_until_phase_two() {
+        assert_eq!(TrustRegion::default().half_width(0, []), 1.0);
+        let falling = (0..50).map(|i| Some(f64::from(-i)));
+        assert_eq!(TrustRegion::default().half_width(50, falling), 1.0);
+    }
+
+    #[test]
+    fn four_failures_in_a_row_halve_it() {
+        assert_eq!([3, 4, 7, 8].map(|failures| after(&vec![0; failures])), [1.0, 0.5, 0.5, 0.25]);
+    }
+
+    #[test]
+    fn three_gains_in_a_row_double_it_up_to_the_whole_cube() {
+        let then_gains = |gains| after(&[vec![0; 8], vec![1; gains]].concat());
+        assert_eq!([2, 3, 6, 9].map(then_gains), [0.25, 0.5, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_gain_ends_a_row_of_failures_and_a_failure_a_row_of_gains() {
+        assert_eq!(after(&[0, 0, 0, 1].repeat(5)), 1.0);
+        assert_eq!(after(&[vec![0; 8], [1, 1, 0].repeat(5)].concat()), 0.25);
+    }
+
+    #[test]
+    fn a_trial_without_a_value_is_a_failure_as_is_one_no_better_than_phase_one() {
+        let trust = TrustRegion::default();
+        assert_eq!(trust.half_width(1, [Some(9.0), None, None, None, None]), 0.5);
+        assert_eq!(trust.half_width(1, [9.0, 1.0, 2.0, 3.0, 4.0].map(Some)), 0.5);
+    }
+
+    #[test]
+    fn a_tiny_box_starts_over_at_the_whole_cube() {
+        assert_eq!([27, 28, 32].map(|failures| after(&vec![0; failures])), [1.0 / 64.0, 1.0, 0.5]);
+    }
+}

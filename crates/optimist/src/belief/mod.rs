@@ -113,3 +113,67 @@ impl Told {
 pub fn frame(domain: &Domain, scaled: bool) -> Frame {
     if scaled { Frame::symmetric(domain.dimension()) } else { Frame::natural(domain) }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::optimizer::Observation;
+
+    proptest! {
+        #[test]
+        fn restoring_undoes_standardising_and_warping(
+            values in prop::collection::vec(-1e3..1e3_f64, 2..10), y in -2e3..2e3_f64, power in 0.2..1.8_f64
+        ) {
+            let outputs = Outputs { warp: Warp { power }, ..Outputs::standardized(&values) };
+            prop_assume!(outputs.standardize(y).abs() < 50.0);
+            let (restored, _) = outputs.restore(outputs.warp.apply(outputs.standardize(y)), 1.0);
+            prop_assert!((restored - y).abs() < 1e-6 * (1.0 + y.abs()), "{y} became {restored}");
+        }
+
+        #[test]
+        fn a_small_spread_is_restored_as_the_difference_it_makes(z in -3.0..3.0_f64, power in 0.2..1.8_f64) {
+            let outputs = Outputs { centre: 7.0, scale: 20.0, warp: Warp { power } };
+            let std = 1e-5;
+            let difference = (outputs.restore(z + std, 0.0).0 - outputs.restore(z - std, 0.0).0) / 2.0;
+            let (_, restored) = outputs.restore(z, std);
+            prop_assert!((restored / difference - 1.0).abs() < 1e-3, "{restored} and {difference}");
+        }
+    }
+
+    #[test]
+    fn standardised_values_have_mean_0_and_standard_deviation_1() {
+        let values = [3.0, -1.0, 4.0, 1.0, 5.0];
+        let outputs = Outputs::standardized(&values);
+        let z = values.map(|y| outputs.standardize(y));
+        assert!(z.iter().sum::<f64>().abs() < 1e-12);
+        assert!((z.iter().map(|z| z * z).sum::<f64>() / 5.0 - 1.0).abs() < 1e-12);
+        assert!((outputs.standardize_difference(2.0) - (outputs.standardize(5.0) - z[0])).abs() < 1e-12);
+    }
+
+    #[test]
+    fn values_that_are_all_the_same_are_only_centred() {
+        for y in [0.0, 1e9, -0.1] {
+            let outputs = Outputs::standardized(&[y; 3]);
+            assert!(outputs.standardize(y).abs() < 1e-6);
+            assert_eq!(outputs.standardize_difference(0.5), 0.5);
+        }
+    }
+
+    #[test]
+    fn a_failure_counts_as_the_worst_value_told() {
+        let mut history = History::new(Domain::cube(1));
+        let frame = Frame::symmetric(1);
+        let mut tell = |x: f64, outcome: Outcome| {
+            history.tell(Observation { x: vec![x], outcome }).unwrap();
+            Told::new(&history, &frame)
+        };
+        assert!(tell(0.0, Outcome::Failed).is_none());
+        tell(0.5, Outcome::Value { y: -3.0, noise_std: Some(0.1) });
+        let told = tell(1.0, Outcome::Value { y: 2.0, noise_std: None }).unwrap();
+        assert_eq!(told.y, [-3.0, -3.0, 2.0]);
+        assert_eq!(told.noise_std, [0.0, 0.1, 0.0]);
+        assert_eq!(told.x.data(), [-1.0, 0.0, 1.0]);
+    }
+}

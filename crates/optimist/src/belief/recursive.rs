@@ -74,3 +74,96 @@ fn value(observation: &Observation) -> Option<(&[f64], f64)> {
         Outcome::Failed => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::add_scaled;
+    use crate::model::mlp::{Activation, Mlp};
+    use crate::optimizer::rng;
+
+    const LAMBDA: f64 = 3.0;
+
+    /// w_0 + w_1 x.
+    struct Line;
+
+    impl Family for Line {
+        fn dimension(&self) -> usize {
+            1
+        }
+
+        fn n_weights(&self) -> usize {
+            2
+        }
+
+        fn value(&self, w: &[f64], x: &[f64]) -> f64 {
+            w[0] + w[1] * x[0]
+        }
+
+        fn grad_w(&self, _w: &[f64], x: &[f64], out: &mut [f64]) {
+            out.copy_from_slice(&[1.0, x[0]]);
+        }
+
+        fn is_linear(&self) -> bool {
+            true
+        }
+    }
+
+    /// Points told in order; the fourth and seventh failed.
+    fn observations() -> Vec<Observation> {
+        let outcome = |i: usize| match i {
+            3 | 6 => Outcome::Failed,
+            _ => Outcome::Value { y: (1.7 * i as f64).sin(), noise_std: None },
+        };
+        (0..9).map(|i| Observation { x: vec![0.1 + 0.1 * i as f64], outcome: outcome(i) }).collect()
+    }
+
+    fn start(family: Box<dyn Family>, phase_one: &[Observation]) -> Recursive {
+        let oracle = Oracle::LevenbergMarquardt { restarts: 2 };
+        Recursive::start(family, LAMBDA, &oracle, phase_one, &Frame::symmetric(1), &mut rng(0, 0)).unwrap()
+    }
+
+    #[test]
+    fn w_hat_0_is_the_least_squares_fit_of_phase_one() {
+        let told = observations();
+        let recursive = start(Box::new(Line), &told[..5]);
+        let mut slope = [0.0; 2];
+        for (x, y) in told[..5].iter().filter_map(value) {
+            let g = [1.0, 2.0 * x[0] - 1.0];
+            add_scaled(y - dot(&g, &recursive.w_hat_0), &g, &mut slope);
+        }
+        assert!(slope.iter().all(|slope| slope.abs() < 1e-6), "{slope:?}");
+        assert_eq!(recursive.belief().ball.rounds(), 0);
+        assert_eq!(recursive.belief().ball.w_hat(), recursive.w_hat_0);
+    }
+
+    #[test]
+    fn w_hat_t_zeroes_the_gradient_of_eq_4_and_failed_trials_are_no_part_of_it() {
+        let told = observations();
+        let mut recursive = start(Box::new(Line), &told[..5]);
+        recursive.follow(&told, &Frame::symmetric(1));
+        let ball = &recursive.belief().ball;
+        assert_eq!(ball.rounds(), 3);
+        let w = ball.w_hat();
+        let mut slope: Vec<f64> =
+            w.iter().zip(&recursive.w_hat_0).map(|(w, w_0)| LAMBDA * (w - w_0)).collect();
+        for (x, y) in told[5..].iter().filter_map(value) {
+            let g = [1.0, 2.0 * x[0] - 1.0];
+            add_scaled(dot(&g, w) - y, &g, &mut slope);
+        }
+        assert!(slope.iter().all(|slope| slope.abs() < 1e-10), "{slope:?}");
+    }
+
+    #[test]
+    fn following_a_few_at_a_time_is_following_all_at_once() {
+        let told = observations();
+        let network = || Box::new(Mlp::new(1, &[3], Activation::Tanh));
+        let [mut steps, mut once] = [(); 2].map(|()| start(network(), &told[..4]));
+        for seen in [5, 5, 8, 9] {
+            steps.follow(&told[..seen], &Frame::symmetric(1));
+        }
+        once.follow(&told, &Frame::symmetric(1));
+        assert_eq!(steps.belief().ball.w_hat(), once.belief().ball.w_hat());
+        assert_eq!(once.belief().ball.rounds(), 4);
+    }
+}

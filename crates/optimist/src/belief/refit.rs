@@ -192,3 +192,123 @@ fn believe_pending(ball: &mut Confidence, pending: &[Vec<f64>], noise_std: f64) 
         ball.push(Round { w: &w_hat, x, residual, noise_var: noise_std * noise_std });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::*;
+    use crate::model::anova::Anova;
+    use crate::model::mlp::{Activation, Mlp};
+    use crate::optimizer::rng;
+
+    const REFIT: Refit = Refit { scaled: true, warp: true, restarts: 2 };
+
+    /// `f` at `t` random points of [-1, 1]².
+    fn told(t: usize, f: impl Fn(&[f64]) -> f64) -> Told {
+        let mut rng = rng(0, 0);
+        let x = Matrix::from_fn(t, 2, |_, _| rng.random_range(-1.0..1.0));
+        let y = x.iter_rows().map(f).collect();
+        Told { x, y, noise_std: vec![0.0; t] }
+    }
+
+    fn wave(x: &[f64]) -> f64 {
+        (2.0 * x[0]).sin() + x[1] - x[0] * x[1]
+    }
+
+    fn fit(families: Vec<Box<dyn Family>>, told: &Told, pending: &[Vec<f64>]) -> Belief {
+        REFIT.fit(families, told, pending, &mut rng(1, 0)).unwrap()
+    }
+
+    #[test]
+    fn scales_are_learnt_from_the_best_and_an_even_spread_of_the_rest() {
+        for t in [LEARNT_FROM + 1, 400, 1000] {
+            // The first coordinate is the trial's number.
+            let mut all = data(&told(t, wave), &Outputs::PLAIN);
+            (0..t).for_each(|i| all.x[(i, 0)] = i as f64);
+            let chosen = working_set(&all);
+            let numbers: Vec<usize> = chosen.x.iter_rows().map(|x| x[0] as usize).collect();
+            assert_eq!(numbers.len(), LEARNT_FROM);
+            assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "in the order told, none twice");
+            assert!(
+                numbers.iter().zip(&chosen.y).all(|(&i, y)| all.y[i] == *y),
+                "values stay with their points"
+            );
+            let mut by_value = all.y.clone();
+            by_value.sort_by(|a, b| b.total_cmp(a));
+            assert!(by_value[..LEARNT_FROM / 4].iter().all(|y| chosen.y.contains(y)), "the best are there");
+            let n_early = numbers.iter().filter(|&&i| i < t / 2).count();
+            assert!(
+                n_early > LEARNT_FROM / 3 && n_early < 2 * LEARNT_FROM / 3,
+                "{n_early} of the first half"
+            );
+            let again = working_set(&all);
+            assert_eq!((&again.x, &again.y), (&chosen.x, &chosen.y));
+        }
+    }
+
+    #[test]
+    fn up_to_a_limit_scales_are_learnt_from_everything() {
+        let all = data(&told(LEARNT_FROM, wave), &Outputs::PLAIN);
+        let chosen = working_set(&all);
+        assert_eq!((chosen.x, chosen.y), (all.x, all.y));
+    }
+
+    #[test]
+    fn a_pending_point_takes_away_uncertainty_and_leaves_the_mean() {
+        let pending = [vec![0.9, -0.9], vec![-0.2, 0.6]];
+        // In the dual form, at the crossing to the primal one (15 weights), and beyond.
+        for t in [4, 14, 40] {
+            let told = told(t, wave);
+            let believe = |pending: &[Vec<f64>]| fit(vec![Box::new(Anova::new(2))], &told, pending);
+            let (before, after) = (believe(&[]), believe(&pending));
+            for x in &pending {
+                let ((_, std_before), (_, std_after)) = (before.predict(x), after.predict(x));
+                assert!(std_after < std_before, "{t} told: {std_before} became {std_after}");
+            }
+            for x in pending.iter().map(Vec::as_slice).chain([[0.0, 0.0].as_slice(), &[-1.0, 1.0]]) {
+                let ((mean_before, std_before), (mean_after, std_after)) =
+                    (before.predict(x), after.predict(x));
+                assert!((mean_before - mean_after).abs() < 1e-7, "{mean_before} became {mean_after}");
+                assert!(std_after <= std_before + 1e-9, "{std_before} became {std_after}");
+            }
+        }
+    }
+
+    #[test]
+    fn pending_points_count_for_a_network_too() {
+        let told = told(8, wave);
+        let pending = [vec![0.9, -0.9]];
+        let believe =
+            |pending: &[Vec<f64>]| fit(vec![Box::new(Mlp::new(2, &[4], Activation::Tanh))], &told, pending);
+        let ((mean, std), (mean_after, std_after)) =
+            (believe(&[]).predict(&pending[0]), believe(&pending).predict(&pending[0]));
+        assert!(std_after < std, "{std} became {std_after}");
+        assert!((mean - mean_after).abs() < 1e-6, "{mean} became {mean_after}");
+    }
+
+    #[test]
+    fn the_family_that_explains_the_data_is_kept() {
+        let families =
+            || -> Vec<Box<dyn Family>> { vec![Box::new(Anova::additive(2)), Box::new(Anova::quadratic(2))] };
+        let kept = |f: fn(&[f64]) -> f64| fit(families(), &told(25, f), &[]).ball.family().n_weights();
+        assert_eq!(kept(|x| x[0] * x[1]), Anova::quadratic(2).n_weights());
+        assert_eq!(kept(|x| (4.0 * x[0]).sin() + x[1].powi(3)), Anova::additive(2).n_weights());
+    }
+
+    #[test]
+    fn predictions_are_in_the_units_of_the_observations() {
+        let told = told(40, |x| 500.0 + 80.0 * wave(x));
+        let belief = fit(vec![Box::new(Anova::new(2))], &told, &[]);
+        for x in [[0.3, 0.3], [-0.5, 0.7]] {
+            let ((mean, std), truth) = (belief.predict(&x), 500.0 + 80.0 * wave(&x));
+            assert!((mean - truth).abs() < 8.0 && std > 0.0 && std < 20.0, "{mean}±{std}, in truth {truth}");
+        }
+    }
+
+    #[test]
+    fn without_families_there_is_no_belief() {
+        let error = REFIT.fit([], &told(3, wave), &[], &mut rng(0, 0)).err();
+        assert_eq!(error, Some(OracleError::NothingToFit));
+    }
+}

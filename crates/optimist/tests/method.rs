@@ -1,0 +1,162 @@
+//! Optimizers by name and by table, as the command line and study files ask for them.
+
+use optimist::encode::Domain;
+use optimist::model::kind::FamilyKind;
+use optimist::schedule::{Constants, Schedule};
+use optimist::{Method, MethodError, Settings};
+use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
+use serde::de::{IntoDeserializer, Visitor};
+use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
+
+use Entry::{Flag, List, Number, Table, Text, Whole};
+
+#[test]
+fn every_listed_name_can_be_read_and_built() {
+    let domain = Domain::cube(2);
+    for name in Method::NAMES {
+        let method: Method = name.parse().unwrap();
+        assert!(method.build(&domain, 10).is_ok(), "{name}");
+    }
+    assert_eq!("go-ucb".parse(), Ok(Method::default()));
+    assert_eq!("go-ucb:paper".parse(), Ok(Method::GoUcb(Box::new(Settings::paper()))));
+    assert_eq!("go-ucb:theory".parse(), Ok(Method::GoUcb(Box::new(Settings::theory()))));
+}
+
+#[test]
+fn an_unknown_name_suggests_the_nearest() {
+    for (typed, meant) in
+        [("go_ucb", "go-ucb"), ("GO-UCB", "go-ucb"), ("go-ucb:papr", "go-ucb:paper"), ("rnadom", "random")]
+    {
+        let error = typed.parse::<Method>().unwrap_err();
+        assert_eq!(error, MethodError::Unknown { name: typed.into(), nearest: Some(meant.into()) });
+        assert!(error.to_string().contains(&format!("did you mean `{meant}`?")), "{error}");
+    }
+    let error = "simulated annealing".parse::<Method>().unwrap_err();
+    assert!(matches!(error, MethodError::Unknown { nearest: None, .. }), "{error}");
+}
+
+#[test]
+fn a_table_without_settings_is_the_default() {
+    assert_eq!(table(&[("name", Text("go-ucb"))]), Ok(Method::default()));
+    assert_eq!(table(&[("name", Text("random"))]), Ok(Method::Random));
+    assert_eq!(go_ucb(&[("preset", Text("default")), ("family", Text("auto"))]), Ok(Settings::default()));
+}
+
+#[test]
+fn a_table_overrides_its_preset_and_nothing_else() {
+    let [default, paper, theory] = [Settings::default(), Settings::paper(), Settings::theory()];
+    assert_eq!(
+        go_ucb(&[("preset", Text("paper")), ("family", Text("quadratic")), ("range", Number(2.0))]),
+        Ok(Settings {
+            families: vec![FamilyKind::Quadratic],
+            schedule: Schedule::Paper { range: 2.0 },
+            ..paper
+        })
+    );
+    assert_eq!(
+        go_ucb(&[("preset", Text("theory")), ("constants", Table(&[("curvature", Number(0.5))]))]),
+        Ok(Settings {
+            schedule: Schedule::Theory(Constants { curvature: 0.5, ..Constants::default() }),
+            ..theory
+        })
+    );
+    assert_eq!(
+        go_ucb(&[
+            ("family", List(&[Text("linear"), Text("anova+fourier")])),
+            ("explore_trials", Whole(7)),
+            ("exploration", Number(0.25)),
+            ("trust_region", Flag(false)),
+            ("warp", Flag(false)),
+        ]),
+        Ok(Settings {
+            families: vec![FamilyKind::Linear, FamilyKind::AnovaFourier],
+            explore_trials: Some(7),
+            exploration: 0.25,
+            trust_region: None,
+            warp: false,
+            ..default.clone()
+        })
+    );
+    let layers =
+        go_ucb(&[("hidden", List(&[Whole(8), Whole(4)])), ("activation", Text("tanh"))]).unwrap().layers;
+    assert_eq!(layers.hidden, [8, 4]);
+    assert_ne!(layers.activation, default.layers.activation);
+}
+
+#[test]
+fn what_cannot_be_used_is_named() {
+    let refusals = [
+        (("preset", Text("papr")), "papr"),
+        (("family", Text("anva")), "family"),
+        (("family", List(&[])), "family"),
+        (("activation", Text("relu")), "relu"),
+        (("kappa", Number(2.0)), "kappa"),
+        (("exploration", Number(-1.0)), "exploration"),
+        (("exploration", Number(f64::NAN)), "exploration"),
+        (("exploration", Text("much")), "much"),
+        (("range", Number(2.0)), "preset = \"paper\""),
+        (("constants", Table(&[])), "preset = \"theory\""),
+        (("explore_trials", Whole(0)), "explore_trials"),
+        (("hidden", List(&[])), "hidden"),
+        (("hidden", List(&[Whole(25), Whole(0)])), "hidden"),
+    ];
+    for (entry, part) in refusals {
+        let message = go_ucb(&[entry]).unwrap_err().to_string();
+        assert!(message.contains(part), "no `{part}` for {entry:?} in: {message}");
+    }
+    let message = table(&[("name", Text("rndom"))]).unwrap_err().to_string();
+    assert!(message.contains("rndom") && message.contains("random"), "{message}");
+    let one_family = [("preset", Text("theory")), ("family", List(&[Text("mlp"), Text("anova")]))];
+    assert!(go_ucb(&one_family).unwrap_err().to_string().contains("take one family"));
+}
+
+/// A value of a table, as a file would have it.
+#[derive(Debug, Clone, Copy)]
+enum Entry {
+    Text(&'static str),
+    Number(f64),
+    Whole(u64),
+    Flag(bool),
+    List(&'static [Entry]),
+    Table(&'static [(&'static str, Entry)]),
+}
+
+fn table(entries: &[(&'static str, Entry)]) -> Result<Method, Error> {
+    Method::deserialize(MapDeserializer::new(entries.iter().copied()))
+}
+
+/// The settings of GO-UCB with these keys.
+fn go_ucb(entries: &[(&'static str, Entry)]) -> Result<Settings, Error> {
+    match table(&[&[("name", Text("go-ucb"))], entries].concat())? {
+        Method::GoUcb(settings) => Ok(*settings),
+        other => panic!("{other:?} is not go-ucb"),
+    }
+}
+
+impl<'de> IntoDeserializer<'de, Error> for Entry {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for Entry {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self {
+            Text(text) => visitor.visit_borrowed_str(text),
+            Number(number) => visitor.visit_f64(number),
+            Whole(number) => visitor.visit_u64(number),
+            Flag(flag) => visitor.visit_bool(flag),
+            List(entries) => visitor.visit_seq(SeqDeserializer::new(entries.iter().copied())),
+            Table(entries) => visitor.visit_map(MapDeserializer::new(entries.iter().copied())),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
