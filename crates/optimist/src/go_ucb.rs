@@ -26,6 +26,9 @@ use crate::theory::{Ledger, RoundReport, Truth};
 /// Makes a family, at the centres of its hyper-priors.
 type MakeFamily = Box<dyn Fn() -> Box<dyn Family> + Send + Sync>;
 
+/// Draws of a uniform point before one that was tried already is accepted: a finite domain may be exhausted.
+const REDRAWS: usize = 1000;
+
 /// Algorithm 1.
 pub struct GoUcb {
     settings: Settings,
@@ -119,7 +122,7 @@ impl GoUcb {
         self.ledger.as_ref().map_or(&[], Ledger::rounds)
     }
 
-    /// What is believed now, pending points not counted; `None` before the first value, or if no family fits.
+    /// What is believed now on all data (`belief::refit`, whatever the preset), pending points not counted; `None` before the first value, or if no family fits.
     pub fn belief(&self) -> Option<Belief> {
         self.refit(&[], &mut rng(0, self.history.observations().len() as u64)).ok()
     }
@@ -139,7 +142,7 @@ impl GoUcb {
     /// Phase I, line 2.
     fn explore(&self, rng: &mut Rng) -> Vec<f64> {
         let domain = self.history.domain();
-        let fresh = (0..100).map(|_| domain.sample(rng)).find(|x| !self.history.is_taken(x));
+        let fresh = (0..REDRAWS).map(|_| domain.sample(rng)).find(|x| !self.history.is_taken(x));
         fresh.unwrap_or_else(|| domain.sample(rng))
     }
 
@@ -229,8 +232,12 @@ impl GoUcb {
 
 impl Optimizer for GoUcb {
     fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
-        let n_known = self.history.observations().len() + self.history.pending().len();
-        let exploring = n_known < self.explore || self.history.best().is_none();
+        let n_told = self.history.observations().len();
+        let n_explored = match self.settings.updates {
+            Updates::Refit => n_told + self.history.pending().len(),
+            Updates::Recursive => n_told, // ŵ_0 is fitted once, on all of Phase I
+        };
+        let exploring = n_explored < self.explore || self.history.best().is_none();
         let x = if exploring { Ok(None) } else { self.exploit(rng) };
         let x = x.unwrap_or_else(|failure| {
             self.failure = Some(failure);

@@ -500,3 +500,43 @@ fn assert_all_differ(points: &[Vec<f64>]) {
         assert!(!points[..i].contains(x), "{x:?} is proposed twice");
     }
 }
+
+mod extremes {
+    use super::*;
+
+    #[test]
+    fn an_ask_before_phase_one_is_told_does_not_spoil_the_oracle() {
+        let asked = |early: bool| {
+            let settings = Settings {
+                families: vec![optimist::model::kind::FamilyKind::Quadratic],
+                explore_trials: Some(12),
+                exploration: 0.0,
+                ..Settings::theory()
+            };
+            let mut optimizer = GoUcb::new(Domain::cube(2), 40, settings).unwrap();
+            let points = optimizer.ask_batch(12, &mut rng(0, 0));
+            if early {
+                let x = optimizer.ask(&mut rng(0, 1));
+                optimizer.withdraw(&x);
+            }
+            for x in &points {
+                optimizer.tell(value(x, hill(x))).unwrap();
+            }
+            optimizer.ask(&mut rng(0, 2))
+        };
+        assert_eq!(asked(true), asked(false));
+    }
+
+    #[test]
+    fn enormous_values_and_enormous_noise_leave_a_finite_answer() {
+        let mut optimizer = go_ucb(&Domain::cube(1), 20);
+        for (x, y, noise_std) in
+            [(0.1, -1e155, None), (0.5, 0.0, None), (0.9, 1e155, None), (0.2, 1.0, Some(1e160))]
+        {
+            let outcome = Outcome::Value { y, noise_std };
+            optimizer.tell(Observation { x: vec![x], outcome }).unwrap();
+        }
+        let best = optimizer.recommend().unwrap();
+        assert!(best.mean.is_finite() && best.std.is_some_and(f64::is_finite), "{best:?}");
+    }
+}

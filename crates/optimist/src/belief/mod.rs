@@ -46,18 +46,22 @@ impl Outputs {
 
     /// Standardised: mean 0 and standard deviation 1. Values that are all the same are only centred.
     pub fn standardized(values: &[f64]) -> Self {
-        let n = values.len().max(1) as f64;
-        let centre = values.iter().sum::<f64>() / n;
-        let variance = values.iter().map(|y| (y - centre).powi(2)).sum::<f64>() / n;
-        let scale = variance.sqrt();
+        // Relative to the largest, so that no finite value is too large or too small to be squared.
+        let largest = values.iter().fold(0.0_f64, |largest, y| largest.max(y.abs()));
+        if largest == 0.0 {
+            return Self::PLAIN;
+        }
+        let n = values.len() as f64;
+        let centre = values.iter().map(|y| y / largest).sum::<f64>() / n;
+        let variance = values.iter().map(|y| (y / largest - centre).powi(2)).sum::<f64>() / n;
         // Below this the spread is rounding, not signal.
-        let scale = if scale > 1e-12 * centre.abs().max(f64::MIN_POSITIVE) { scale } else { 1.0 };
-        Self { centre, scale, warp: Warp::IDENTITY }
+        let scale = if variance.sqrt() > 1e-12 { largest * variance.sqrt() } else { 1.0 };
+        Self { centre: largest * centre, scale, warp: Warp::IDENTITY }
     }
 
     /// The standardised value, before the warp.
     pub fn standardize(&self, y: f64) -> f64 {
-        (y - self.centre) / self.scale
+        y / self.scale - self.centre / self.scale
     }
 
     /// A difference of values (a noise, say) on the standardised scale.
@@ -153,6 +157,14 @@ mod tests {
     }
 
     #[test]
+    fn no_finite_value_is_too_large_or_too_small() {
+        for size in [1e-300, 1e-155, 1e155, 1e300] {
+            let outputs = Outputs::standardized(&[-size, 0.0, size]);
+            assert!((outputs.standardize(size) - 1.5_f64.sqrt()).abs() < 1e-9, "{size}: {outputs:?}");
+        }
+    }
+
+    #[test]
     fn values_that_are_all_the_same_are_only_centred() {
         for y in [0.0, 1e9, -0.1] {
             let outputs = Outputs::standardized(&[y; 3]);
@@ -162,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_counts_as_the_worst_value_told() {
+    fn a_failure_counts_as_the_worst_value_told_give_or_take_the_spread() {
         let mut history = History::new(Domain::cube(1));
         let frame = Frame::symmetric(1);
         let mut tell = |x: f64, outcome: Outcome| {
@@ -173,7 +185,7 @@ mod tests {
         tell(0.5, Outcome::Value { y: -3.0, noise_std: Some(0.1) });
         let told = tell(1.0, Outcome::Value { y: 2.0, noise_std: None }).unwrap();
         assert_eq!(told.y, [-3.0, -3.0, 2.0]);
-        assert_eq!(told.noise_std, [0.0, 0.1, 0.0]);
+        assert_eq!(told.noise_std, [2.5, 0.1, 0.0]);
         assert_eq!(told.x.data(), [-1.0, 0.0, 1.0]);
     }
 }

@@ -118,6 +118,8 @@ struct Fitted {
 }
 
 fn data(told: &Told, outputs: &Outputs) -> Data {
+    // Noise beyond a million times the spread of the values says nothing more than that.
+    let known_noise_var = |&std: &f64| outputs.standardize_difference(std).min(1e6).powi(2);
     Data {
         x: told.x.clone(),
         y: told.y.iter().map(|&y| outputs.standardize(y)).collect(),
