@@ -1,99 +1,17 @@
 //! Line 5 of Phase II: x_t = argmax over x, and over w in Ball_t, of f_x(w).
 //!
 //! Given: the confidence ball, its radius √β_t, and the region to search. Gives: the best point found there.
-//! Does not know: trials, storage, how the ball came about.
+//! Does not know: trials, storage, how the ball came about, how points are searched (`search` does).
 //!
-//! The linearised bound f_x(ŵ) + √β u is scored on random candidates in one block, then climbed from the best of
-//! them: real coordinates by a quasi-Newton method, integers and choices by trying their neighbours and
-//! alternatives, always at feasible points. For a family that is linear in w the bound *is* the inner maximum; for
-//! others the best climbs are climbed again on the exact one.
-
-use rand::RngExt;
-use rand_distr::{Distribution, StandardNormal};
+//! What is searched is the linearised bound f_x(ŵ) + √β u. For a family that is linear in w the bound *is* the inner
+//! maximum; for others the best climbs are climbed again on the exact one.
 
 use crate::confidence::Confidence;
-use crate::encode::{AxisKind, Domain};
+use crate::encode::Domain;
 use crate::linalg::{Matrix, add_scaled};
-use crate::maximize::maximize_in_box;
 use crate::optimizer::Rng;
-
-/// How hard to look.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Effort {
-    /// Candidates spread over the region.
-    pub spread: usize,
-    /// Candidates near the incumbents.
-    pub near: usize,
-    /// Climbs from the best candidates.
-    pub climbs: usize,
-    /// Quasi-Newton steps of a climb.
-    pub steps: usize,
-}
-
-impl Default for Effort {
-    fn default() -> Self {
-        Self { spread: 400, near: 300, climbs: 12, steps: 40 }
-    }
-}
-
-/// Where to look: the feasible points of a domain between two corners.
-#[derive(Debug, Clone)]
-pub struct Region<'a> {
-    /// The feasible points.
-    pub domain: &'a Domain,
-    /// Lower end of each coordinate; only real coordinates and grids heed it.
-    pub lower: Vec<f64>,
-    /// Upper end of each coordinate.
-    pub upper: Vec<f64>,
-}
-
-impl<'a> Region<'a> {
-    /// The whole domain.
-    pub fn whole(domain: &'a Domain) -> Self {
-        Self { domain, lower: vec![0.0; domain.dimension()], upper: vec![1.0; domain.dimension()] }
-    }
-
-    /// A feasible point of the region.
-    fn sample(&self, rng: &mut Rng) -> Vec<f64> {
-        let mut x = self.domain.sample(rng);
-        for axis in self.domain.axes() {
-            if !matches!(axis.kind, AxisKind::OneHot) {
-                let column = axis.columns.start;
-                x[column] = self.lower[column] + x[column] * (self.upper[column] - self.lower[column]);
-            }
-        }
-        self.domain.snap(&mut x);
-        x
-    }
-
-    /// A feasible point near `centre`: a few coordinates moved, the rest left.
-    fn sample_near(&self, centre: &[f64], rng: &mut Rng) -> Vec<f64> {
-        let mut x = centre.to_vec();
-        let axes = self.domain.axes();
-        let share = if rng.random_bool(0.5) { 1.0 } else { (4.0 / axes.len() as f64).min(1.0) };
-        for (index, axis) in axes.iter().enumerate() {
-            if !rng.random_bool(share) {
-                continue;
-            }
-            let column = axis.columns.start;
-            match &axis.kind {
-                AxisKind::OneHot => {
-                    if rng.random_bool(0.3) {
-                        self.domain.set_level(index, rng.random_range(0..axis.columns.len()), &mut x);
-                    }
-                }
-                AxisKind::Real | AxisKind::Grid(_) => {
-                    let width = self.upper[column] - self.lower[column];
-                    let normal: f64 = StandardNormal.sample(rng);
-                    x[column] =
-                        (x[column] + 0.1 * width * normal).clamp(self.lower[column], self.upper[column]);
-                }
-            }
-        }
-        self.domain.snap(&mut x);
-        x
-    }
-}
+pub use crate::search::{Effort, Region};
+use crate::search::{Score, search};
 
 /// From the unit cube to model coordinates: z = low + width · x.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,6 +46,11 @@ impl Frame {
     pub fn apply(&self, x: &[f64]) -> Vec<f64> {
         (0..x.len()).map(|j| self.low[j] + self.width[j] * x[j]).collect()
     }
+
+    /// Turns a gradient in model coordinates into one in x.
+    fn pull_back(&self, grad: &mut [f64]) {
+        grad.iter_mut().zip(&self.width).for_each(|(slope, width)| *slope *= width);
+    }
 }
 
 /// What is searched: the ball of a round, its radius √β_t, and how its coordinates relate to the cube.
@@ -151,152 +74,39 @@ pub fn argmax(
     effort: Effort,
     rng: &mut Rng,
 ) -> Option<Vec<f64>> {
-    let search = Search { hope, region, steps: effort.steps };
-    let mut candidates: Vec<Vec<f64>> = (0..effort.spread).map(|_| region.sample(rng)).collect();
-    if !incumbents.is_empty() {
-        candidates
-            .extend((0..effort.near).map(|i| region.sample_near(&incumbents[i % incumbents.len()], rng)));
-    }
-    let scores = search.scores(&candidates);
-    let mut order: Vec<usize> = (0..candidates.len()).collect();
-    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-    let starts = order.iter().take(effort.climbs).map(|&i| &candidates[i]).chain(incumbents);
-    let mut climbed: Vec<(Vec<f64>, f64)> = starts.map(|start| search.climb(start)).collect();
-    climbed.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut found = search(&hope, region, incumbents, effort, rng);
     if !hope.ball.family().is_linear() {
-        climbed.truncate(EXACT_CLIMBS);
-        climbed.iter_mut().for_each(|(x, value)| (*x, *value) = search.climb_exactly(x));
-        climbed.sort_by(|a, b| b.1.total_cmp(&a.1));
+        found.climb_again(EXACT_CLIMBS, |x, grad_x| hope.exact(x, grad_x), region, effort.steps);
     }
-    let best = climbed.into_iter().map(|(x, _)| x).find(|x| !taken(x));
-    best.or_else(|| order.into_iter().map(|i| candidates[i].clone()).find(|x| !taken(x)))
+    found.best_not(taken)
 }
 
 /// Climbs that are climbed again on the exact inner maximum, for a family that is not linear in w.
 const EXACT_CLIMBS: usize = 3;
 
-struct Search<'a> {
-    hope: Hope<'a>,
-    region: &'a Region<'a>,
-    steps: usize,
+/// The linearised bound f_x(ŵ) + √β u, as a function of points of the unit cube.
+impl Score for Hope<'_> {
+    fn scores(&self, points: &[Vec<f64>]) -> Vec<f64> {
+        let rows: Vec<Vec<f64>> = points.iter().map(|x| self.frame.apply(x)).collect();
+        let x = Matrix::from_rows(self.frame.dimension(), rows.iter().map(Vec::as_slice));
+        self.ball.bounds(x, self.radius)
+    }
+
+    fn score_with_grad(&self, x: &[f64], grad_x: &mut [f64]) -> f64 {
+        let value = self.ball.bound(&self.frame.apply(x), self.radius, grad_x);
+        self.frame.pull_back(grad_x);
+        value
+    }
 }
 
-impl Search<'_> {
-    fn scores(&self, candidates: &[Vec<f64>]) -> Vec<f64> {
-        let rows: Vec<Vec<f64>> = candidates.iter().map(|x| self.hope.frame.apply(x)).collect();
-        let x = Matrix::from_rows(self.hope.frame.low.len(), rows.iter().map(Vec::as_slice));
-        self.hope.ball.bounds(x, self.hope.radius)
-    }
-
-    /// Real coordinates, then levels, until neither gains.
-    fn climb(&self, start: &[f64]) -> (Vec<f64>, f64) {
-        let mut x = start.to_vec();
-        let mut value = f64::NEG_INFINITY;
-        let has_levels = self.region.domain.axes().iter().any(|axis| !matches!(axis.kind, AxisKind::Real));
-        for _ in 0..4 {
-            let (next, climbed) = self.climb_reals(&x);
-            let (next, gained) = if has_levels { self.climb_levels(next, climbed) } else { (next, climbed) };
-            let gain = gained - value;
-            (x, value) = (next, gained);
-            if !has_levels || gain <= 1e-9 * (1.0 + value.abs()) {
-                break;
-            }
-        }
-        (x, value)
-    }
-
-    fn climb_reals(&self, x: &[f64]) -> (Vec<f64>, f64) {
-        let Hope { ball, radius, .. } = self.hope;
-        self.climb_box(x, |z, grad_x| ball.bound(z, radius, grad_x))
-    }
-
-    /// Climbs max over w in Ball_t of f_x(w) itself. Its gradient in x is that of f at the maximising w.
-    fn climb_exactly(&self, x: &[f64]) -> (Vec<f64>, f64) {
-        let Hope { ball, radius, .. } = self.hope;
-        self.climb_box(x, |z, grad_x| {
-            let (w, value) = ball.most_hopeful(z, radius);
-            ball.family().grad_x(&w, z, grad_x);
-            value
-        })
-    }
-
-    /// Climbs over the active real coordinates in the region; `f` takes model coordinates.
-    fn climb_box(&self, x: &[f64], mut f: impl FnMut(&[f64], &mut [f64]) -> f64) -> (Vec<f64>, f64) {
-        let (mut lower, mut upper) = (x.to_vec(), x.to_vec());
-        for (index, axis) in self.region.domain.axes().iter().enumerate() {
-            let column = axis.columns.start;
-            if matches!(axis.kind, AxisKind::Real) && self.region.domain.is_active(index, x) {
-                lower[column] = self.region.lower[column];
-                upper[column] = self.region.upper[column];
-            }
-        }
-        let frame = self.hope.frame;
-        let climb = |x: &[f64], grad: &mut [f64]| {
-            let value = f(&frame.apply(x), grad);
-            grad.iter_mut().zip(&frame.width).for_each(|(slope, width)| *slope *= width);
-            value
-        };
-        let maximum = maximize_in_box(climb, x, &lower, &upper, self.steps);
-        (maximum.x, maximum.value)
-    }
-
-    /// Moves one grid or choice at a time to its best level, until none gains.
-    fn climb_levels(&self, mut x: Vec<f64>, mut value: f64) -> (Vec<f64>, f64) {
-        let domain = self.region.domain;
-        for _ in 0..3 {
-            let before = value;
-            for index in 0..domain.axes().len() {
-                if !domain.is_active(index, &x) {
-                    continue;
-                }
-                let trials = self.alternatives(index, &x);
-                if trials.is_empty() {
-                    continue;
-                }
-                let scores = self.scores(&trials);
-                for (trial, score) in trials.into_iter().zip(scores) {
-                    if score > value {
-                        (x, value) = (trial, score);
-                    }
-                }
-            }
-            if value <= before {
-                break;
-            }
-        }
-        (x, value)
-    }
-
-    /// The points that differ from x in the level of one axis: all of them if they are few, else steps of growing length.
-    fn alternatives(&self, index: usize, x: &[f64]) -> Vec<Vec<f64>> {
-        let (domain, axis) = (self.region.domain, &self.region.domain.axes()[index]);
-        let Some(level) = domain.level(index, x) else { return Vec::new() };
-        let column = axis.columns.start;
-        let levels: Vec<usize> = match &axis.kind {
-            AxisKind::Real => Vec::new(),
-            AxisKind::OneHot => (0..axis.columns.len()).collect(),
-            AxisKind::Grid(grid) => {
-                let steps = (0..40).map(|bit| 1usize << bit).take_while(|step| *step < grid.count());
-                let reach: Vec<usize> = if grid.count() <= 16 {
-                    (0..grid.count()).collect()
-                } else {
-                    steps
-                        .flat_map(|step| [level.checked_sub(step), level.checked_add(step)])
-                        .flatten()
-                        .collect()
-                };
-                let inside =
-                    |u: f64| u >= self.region.lower[column] - 1e-12 && u <= self.region.upper[column] + 1e-12;
-                reach.into_iter().filter(|&i| i < grid.count() && inside(grid.level(i))).collect()
-            }
-        };
-        let moved = |other: usize| {
-            let mut trial = x.to_vec();
-            domain.set_level(index, other, &mut trial);
-            domain.snap(&mut trial);
-            trial
-        };
-        levels.into_iter().filter(|&other| other != level).map(moved).collect()
+impl Hope<'_> {
+    /// max over w in Ball_t of f_x(w) itself. Its gradient in x is that of f at the maximising w.
+    fn exact(&self, x: &[f64], grad_x: &mut [f64]) -> f64 {
+        let z = self.frame.apply(x);
+        let (w, value) = self.ball.most_hopeful(&z, self.radius);
+        self.ball.family().grad_x(&w, &z, grad_x);
+        self.frame.pull_back(grad_x);
+        value
     }
 }
 

@@ -30,10 +30,15 @@ impl Evidence {
     pub fn new(gram: &Matrix, noise_var: &[f64], r: &[f64]) -> Option<Self> {
         let mut k = gram.clone();
         noise_var.iter().enumerate().for_each(|(i, s2)| k[(i, i)] += s2);
-        let factor = Cholesky::new(&k)?;
+        let evidence = Self::from_factor(Cholesky::new(&k)?, r);
+        evidence.value.is_finite().then_some(evidence)
+    }
+
+    /// The same, given the factor of K + S.
+    pub fn from_factor(factor: Cholesky, r: &[f64]) -> Self {
         let alpha = factor.solve(r);
         let value = -0.5 * (dot(r, &alpha) + factor.log_det() + r.len() as f64 * (2.0 * PI).ln());
-        value.is_finite().then_some(Self { value, alpha, factor })
+        Self { value, alpha, factor }
     }
 
     /// ∂value/∂K = ½ (ααᵀ − (K+S)⁻¹).

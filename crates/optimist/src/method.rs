@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::de::value::{Error as ValueError, MapDeserializer};
 use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
 
-use crate::baselines::{CmaEs, Random, Tpe};
+use crate::baselines::{Acquisition, CmaEs, GpBo, GpSettings, GpUcbSettings, Random, Sobol, Tpe, Turbo};
 use crate::encode::Domain;
 use crate::error::{MethodError, nearest};
 use crate::go_ucb::GoUcb;
@@ -22,10 +22,20 @@ use crate::settings::Settings;
 pub enum Method {
     /// The paper's algorithm; its presets are settings.
     GoUcb(Box<Settings>),
+    /// A Gaussian process and the expected improvement under it.
+    GpEi(GpSettings),
+    /// A Gaussian process and the probability of improvement under it.
+    GpPi(GpSettings),
+    /// A Gaussian process and its upper confidence bound.
+    GpUcb(GpUcbSettings),
+    /// A Gaussian process in a box that follows its successes.
+    Turbo(GpSettings),
     /// Tree-structured Parzen estimators.
     Tpe,
     /// Covariance matrix adaptation.
     CmaEs,
+    /// Scrambled Sobol points.
+    Sobol,
     /// Uniform random search.
     Random,
 }
@@ -38,17 +48,27 @@ impl Default for Method {
 
 impl Method {
     /// The names, for help texts and suggestions.
-    pub const NAMES: [&str; 4] = ["go-ucb", "tpe", "cma-es", "random"];
+    pub const NAMES: [&str; 9] =
+        ["go-ucb", "gp-ei", "gp-pi", "gp-ucb", "turbo", "tpe", "cma-es", "sobol", "random"];
 
     /// The optimizer, ready to be asked. `trials` is how many are planned in all.
     ///
     /// # Errors
     /// If the settings do not fit together, or not the domain.
     pub fn build(&self, domain: &Domain, trials: usize) -> Result<Box<dyn Optimizer>, MethodError> {
+        let gp_bo =
+            |explore_trials, acquisition| Box::new(GpBo::new(domain.clone(), explore_trials, acquisition));
         Ok(match self {
             Self::GoUcb(settings) => Box::new(GoUcb::new(domain.clone(), trials, (**settings).clone())?),
+            Self::GpEi(settings) => gp_bo(settings.explore_trials(trials)?, Acquisition::Ei),
+            Self::GpPi(settings) => gp_bo(settings.explore_trials(trials)?, Acquisition::Pi),
+            Self::GpUcb(settings) => {
+                gp_bo(settings.explore_trials(trials)?, Acquisition::Ucb(settings.beta()?))
+            }
+            Self::Turbo(settings) => Box::new(Turbo::new(domain.clone(), settings.explore_trials(trials)?)),
             Self::Tpe => Box::new(Tpe::new(domain.clone())),
             Self::CmaEs => Box::new(CmaEs::new(domain.clone())),
+            Self::Sobol => Box::new(Sobol::new(domain.clone())),
             Self::Random => Box::new(Random::new(domain.clone())),
         })
     }

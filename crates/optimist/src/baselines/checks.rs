@@ -13,11 +13,20 @@ pub(super) type Build<'a> = &'a dyn Fn(Domain) -> Box<dyn Optimizer>;
 
 /// All checks of conduct; none of them is about how good the optimizer is.
 pub(super) fn all(build: Build) {
+    conduct(build, 5);
+}
+
+/// The same with fewer seeds, for optimizers that take their time.
+pub(super) fn all_once(build: Build) {
+    conduct(build, 1);
+}
+
+fn conduct(build: Build, n_seeds: u64) {
     for domain in [Domain::cube(3), conditional(), three_points(), one_point()] {
-        points_are_feasible_whatever_happens(build, &domain);
+        points_are_feasible_whatever_happens(build, &domain, n_seeds);
         same_calls_give_the_same_points(build, &domain);
     }
-    nothing_is_proposed_twice_while_there_is_anything_else(build);
+    nothing_is_proposed_twice_while_there_is_anything_else(build, 2 * n_seeds);
     a_refused_observation_changes_nothing(build);
     hostile_values_are_survived(build);
 }
@@ -85,8 +94,8 @@ fn one_point() -> Domain {
 }
 
 /// Batches told out of order, failures, withdrawals, and points that were never proposed.
-fn points_are_feasible_whatever_happens(build: Build, domain: &Domain) {
-    for seed in 0..5 {
+fn points_are_feasible_whatever_happens(build: Build, domain: &Domain, n_seeds: u64) {
+    for seed in 0..n_seeds {
         let mut optimizer = build(domain.clone());
         let mut rng = rng(seed, 0);
         assert_eq!(optimizer.recommend(), None);
@@ -122,11 +131,11 @@ fn same_calls_give_the_same_points(build: Build, domain: &Domain) {
     assert!(domain.n_free() < 3 || points(1) != points(2));
 }
 
-fn nothing_is_proposed_twice_while_there_is_anything_else(build: Build) {
+fn nothing_is_proposed_twice_while_there_is_anything_else(build: Build, n_seeds: u64) {
     let kind = Kind::Categorical { choices: (0..5).map(Value::Int).collect() };
     let parameters = vec![Parameter::new("a", kind), Parameter::new("b", Kind::Bool)];
     let domain = Encoding::new(Space::new(parameters).expect("a valid space")).domain().clone();
-    for seed in 0..10 {
+    for seed in 0..n_seeds {
         let mut optimizer = build(domain.clone());
         let mut rng = rng(seed, 0);
         let mut seen: Vec<Vec<f64>> = Vec::new();

@@ -3,13 +3,21 @@
 #[cfg(test)]
 mod checks;
 mod cma_es;
+pub mod gp;
+mod gp_bo;
 mod normal;
 mod random;
+mod sobol;
 mod tpe;
+mod turbo;
 
 pub use cma_es::CmaEs;
+pub use gp::settings::{GpSettings, GpUcbSettings};
+pub use gp_bo::{Acquisition, Beta, GpBo};
 pub use random::Random;
+pub use sobol::Sobol;
 pub use tpe::Tpe;
+pub use turbo::Turbo;
 
 use crate::history::History;
 use crate::optimizer::Rng;

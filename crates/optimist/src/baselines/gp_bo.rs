@@ -1,0 +1,255 @@
+//! Bayesian optimisation with a Gaussian process: GP-EI, GP-PI and GP-UCB.
+//!
+//! The process is BoTorch's default (`gp::fit::Spec::botorch`); the acquisition function is maximised from many starts.
+//! Points that are pending count as observed at the posterior mean there, so that others are not proposed next to
+//! them; failed ones as the worst value observed.
+
+use std::f64::consts::PI;
+
+use super::gp::acquisition::{Criterion, Judged};
+use super::gp::fit::Spec;
+use super::gp::surrogate::{Fitted, Standard, Surrogate};
+use super::sobol::Design;
+use crate::encode::Domain;
+use crate::error::TellError;
+use crate::history::History;
+use crate::linalg::Matrix;
+use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng};
+use crate::search::{self, Effort, Region};
+
+/// What the next point is chosen by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Acquisition {
+    /// The largest expected improvement over the best value (Jones et al. 1998).
+    Ei,
+    /// The largest probability of an improvement over the best value (Kushner 1964).
+    Pi,
+    /// The largest upper confidence bound.
+    Ucb(Beta),
+}
+
+/// β of the upper confidence bound mean + √β std.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Beta {
+    /// The same in each round.
+    Constant(f64),
+    /// Theorem 2 of Srinivas et al. (2010) with a = b = r = 1, divided by 5 as in their experiments:
+    /// β_t = (2 ln(2π²t²/(3δ)) + 2d ln(t² d √ln(4d/δ))) / 5.
+    Srinivas {
+        /// The bound holds with probability 1 − δ.
+        delta: f64,
+    },
+}
+
+impl Default for Beta {
+    fn default() -> Self {
+        Self::Constant(1.0)
+    }
+}
+
+impl Beta {
+    /// The schedule of Srinivas et al. with their δ, 0.1.
+    pub const SRINIVAS: Self = Self::Srinivas { delta: 0.1 };
+
+    /// β in round t = 1, 2, … of a search over d coordinates.
+    fn at(self, t: usize, d: usize) -> f64 {
+        match self {
+            Self::Constant(beta) => beta,
+            Self::Srinivas { delta } => {
+                let (t, d) = (t as f64, d as f64);
+                let finite = 2.0 * (2.0 * PI * PI * t * t / (3.0 * delta)).ln();
+                let cover = 2.0 * d * (t * t * d * (4.0 * d / delta).ln().sqrt()).ln();
+                ((finite + cover) / 5.0).max(0.0)
+            }
+        }
+    }
+}
+
+/// Proposes where a Gaussian process promises most.
+#[derive(Debug, Clone)]
+pub struct GpBo {
+    history: History,
+    acquisition: Acquisition,
+    explore_trials: usize,
+    design: Design,
+    surrogate: Surrogate,
+}
+
+/// The search for the best point: more than enough in 20 dimensions.
+const EFFORT: Effort = Effort { spread: 600, near: 400, climbs: 10, steps: 60 };
+
+/// How many of the points with the best posterior mean are searched around.
+const N_INCUMBENTS: usize = 3;
+
+impl GpBo {
+    /// A search of `domain` that begins with `explore_trials` evenly spread points; others' observations count
+    /// as some of them.
+    pub fn new(domain: Domain, explore_trials: usize, acquisition: Acquisition) -> Self {
+        let surrogate = Surrogate::new(Spec::botorch(domain.dimension()));
+        Self {
+            history: History::new(domain),
+            acquisition,
+            explore_trials,
+            design: Design::default(),
+            surrogate,
+        }
+    }
+
+    fn fitted(&self) -> Fitted {
+        self.surrogate.fitted(self.history.observations(), 0)
+    }
+
+    /// The most promising point that is not taken.
+    fn most_promising(&self, rng: &mut Rng) -> Option<Vec<f64>> {
+        let history = &self.history;
+        let fitted = self.fitted();
+        let best = fitted.y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let criterion = match self.acquisition {
+            Acquisition::Ei => Criterion::LogEi { best },
+            Acquisition::Pi => Criterion::LogPi { best },
+            Acquisition::Ucb(beta) => {
+                let t = history.observations().len() + history.pending().len() + 1;
+                Criterion::Ucb {
+                    beta: beta.at(t.saturating_sub(self.explore_trials).max(1), history.domain().dimension()),
+                }
+            }
+        };
+        let incumbents = self.incumbents(&fitted);
+        let mut gp = fitted.gp;
+        for x in history.pending() {
+            let hallucinated = gp.posterior(x).mean;
+            gp.append(x, hallucinated, 0.0);
+        }
+        let region = Region::whole(history.domain());
+        let taken = |x: &[f64]| history.is_taken(x);
+        search::argmax(&Judged { gp: &gp, criterion }, &region, &incumbents, taken, EFFORT, rng)
+    }
+
+    /// The points told with the best posterior means, best first.
+    fn incumbents(&self, fitted: &Fitted) -> Vec<Vec<f64>> {
+        let mut means = self.means(fitted);
+        means.sort_by(|a, b| b.1.total_cmp(&a.1));
+        means.into_iter().take(N_INCUMBENTS).map(|(x, _)| x.to_vec()).collect()
+    }
+
+    /// The points told with a value, and their standardised posterior means.
+    fn means(&self, fitted: &Fitted) -> Vec<(&[f64], f64)> {
+        let has_value = |observation: &&Observation| matches!(observation.outcome, Outcome::Value { .. });
+        let points: Vec<&[f64]> =
+            self.history.observations().iter().filter(has_value).map(|told| told.x.as_slice()).collect();
+        let d = self.history.domain().dimension();
+        let posteriors = fitted.gp.posteriors(&Matrix::from_rows(d, points.iter().copied()));
+        points.into_iter().zip(posteriors).map(|(x, posterior)| (x, posterior.mean)).collect()
+    }
+}
+
+impl Optimizer for GpBo {
+    fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
+        let n_told = self.history.observations().len();
+        let exploring = n_told == 0 || n_told + self.history.pending().len() < self.explore_trials;
+        let promising = if exploring { None } else { self.most_promising(rng) };
+        let x = promising.unwrap_or_else(|| self.design.next(&self.history, rng));
+        self.history.propose(x.clone());
+        x
+    }
+
+    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
+        self.history.tell(observation)
+    }
+
+    fn withdraw(&mut self, x: &[f64]) {
+        self.history.withdraw(x);
+    }
+
+    /// The point told whose posterior mean is largest.
+    fn recommend(&self) -> Option<Recommendation> {
+        self.history.best()?;
+        let fitted = self.fitted();
+        let means = self.means(&fitted);
+        let (x, _) = means.into_iter().reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+        let posterior = fitted.gp.posterior(x);
+        let Standard { spread, .. } = fitted.standard;
+        let mean = fitted.standard.invert(posterior.mean);
+        Some(Recommendation { x: x.to_vec(), mean, std: Some(spread * posterior.var.sqrt()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::baselines::checks;
+    use crate::optimizer::rng;
+
+    const ACQUISITIONS: [Acquisition; 4] = [
+        Acquisition::Ei,
+        Acquisition::Pi,
+        Acquisition::Ucb(Beta::Constant(1.0)),
+        Acquisition::Ucb(Beta::SRINIVAS),
+    ];
+
+    fn told(x: &[f64], y: f64) -> Observation {
+        Observation { x: x.to_vec(), outcome: Outcome::Value { y, noise_std: None } }
+    }
+
+    #[test]
+    fn it_does_what_every_baseline_must() {
+        checks::all_once(&|domain| Box::new(GpBo::new(domain, 4, Acquisition::Ei)));
+    }
+
+    #[test]
+    fn every_acquisition_finds_the_peak_of_a_smooth_hill() {
+        for acquisition in ACQUISITIONS {
+            let mut bo = GpBo::new(Domain::cube(2), 5, acquisition);
+            let hill = |x: &[f64]| -x.iter().map(|x| (x - 0.3).powi(2)).sum::<f64>();
+            let values = checks::play(&mut bo, 20, &hill, &mut rng(4, 0));
+            assert!(values.iter().any(|value| *value > -0.01), "{acquisition:?}: {values:?}");
+        }
+    }
+
+    #[test]
+    fn a_batch_is_spread_out() {
+        let mut bo = GpBo::new(Domain::cube(1), 1, Acquisition::Ei);
+        for x in [0.0, 0.2, 0.8, 1.0] {
+            bo.tell(told(&[x], -(x - 0.4) * (x - 0.4))).unwrap();
+        }
+        let mut batch: Vec<f64> = bo.ask_batch(4, &mut rng(0, 0)).into_iter().map(|x| x[0]).collect();
+        batch.sort_by(f64::total_cmp);
+        assert!(batch.windows(2).all(|pair| pair[1] - pair[0] > 1e-3), "{batch:?}");
+    }
+
+    #[test]
+    fn where_trials_fail_is_avoided() {
+        let mut bo = GpBo::new(Domain::cube(1), 1, Acquisition::Ei);
+        for i in 0..=5 {
+            let x = 0.1 * f64::from(i);
+            bo.tell(told(&[x], x)).unwrap();
+        }
+        for x in [0.7, 0.8, 0.9, 1.0] {
+            bo.tell(Observation { x: vec![x], outcome: Outcome::Failed }).unwrap();
+        }
+        let x = bo.ask(&mut rng(0, 0))[0];
+        assert!((0.4..0.7).contains(&x), "{x}");
+    }
+
+    #[test]
+    fn a_lucky_value_is_not_recommended() {
+        let mut bo = GpBo::new(Domain::cube(1), 1, Acquisition::Ei);
+        for i in 0..10 {
+            bo.tell(told(&[0.2], 1.0 + 0.01 * f64::from(i % 2))).unwrap();
+            bo.tell(told(&[0.8], if i == 0 { 1.2 } else { 0.0 })).unwrap();
+        }
+        let recommended = bo.recommend().unwrap();
+        assert_eq!(recommended.x, [0.2]);
+        assert!((recommended.mean - 1.0).abs() < 0.1 && recommended.std.unwrap() > 0.0, "{recommended:?}");
+    }
+
+    #[test]
+    fn the_schedule_of_srinivas_grows_with_rounds_and_dimension() {
+        let beta = Beta::SRINIVAS;
+        // (2 ln(2π²/0.3) + 2 ln √ln 40) / 5 in the first round of one dimension.
+        let first = (2.0 * (2.0 * PI * PI / 0.3).ln() + (40.0_f64.ln()).ln()) / 5.0;
+        assert!((beta.at(1, 1) - first).abs() < 1e-12);
+        assert!(beta.at(2, 1) > beta.at(1, 1) && beta.at(2, 5) > beta.at(2, 1));
+        assert_eq!(Beta::Constant(3.0).at(7, 7), 3.0);
+    }
+}

@@ -1,0 +1,280 @@
+//! The feasible point with the highest score: what every acquisition function is maximised by.
+//!
+//! Given: a score with its gradient, and the region to search. Gives: the best point found there.
+//! Does not know: what the score means, nor what has been tried but for the points to avoid.
+//!
+//! The score is taken on random candidates in one block, then climbed from the best of them: real coordinates by
+//! a quasi-Newton method, integers and choices by trying their neighbours and alternatives, always at feasible
+//! points.
+
+use rand::RngExt;
+use rand_distr::{Distribution, StandardNormal};
+
+use crate::encode::{AxisKind, Domain};
+use crate::maximize::maximize_in_box;
+use crate::optimizer::Rng;
+
+/// What is to be as large as possible.
+pub trait Score {
+    /// The score at each of many points: a block, since matrix products are cheaper than loops over points.
+    fn scores(&self, points: &[Vec<f64>]) -> Vec<f64>;
+
+    /// The score at x; `grad_x` is set to its gradient.
+    fn score_with_grad(&self, x: &[f64], grad_x: &mut [f64]) -> f64;
+}
+
+/// How hard to look.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Effort {
+    /// Candidates spread over the region.
+    pub spread: usize,
+    /// Candidates near the incumbents.
+    pub near: usize,
+    /// Climbs from the best candidates.
+    pub climbs: usize,
+    /// Quasi-Newton steps of a climb.
+    pub steps: usize,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { spread: 400, near: 300, climbs: 12, steps: 40 }
+    }
+}
+
+/// Where to look: the feasible points of a domain between two corners.
+#[derive(Debug, Clone)]
+pub struct Region<'a> {
+    /// The feasible points.
+    pub domain: &'a Domain,
+    /// Lower end of each coordinate; only real coordinates and grids heed it.
+    pub lower: Vec<f64>,
+    /// Upper end of each coordinate.
+    pub upper: Vec<f64>,
+}
+
+impl<'a> Region<'a> {
+    /// The whole domain.
+    pub fn whole(domain: &'a Domain) -> Self {
+        Self { domain, lower: vec![0.0; domain.dimension()], upper: vec![1.0; domain.dimension()] }
+    }
+
+    /// A feasible point of the region.
+    fn sample(&self, rng: &mut Rng) -> Vec<f64> {
+        let mut x = self.domain.sample(rng);
+        for axis in self.domain.axes() {
+            if !matches!(axis.kind, AxisKind::OneHot) {
+                let column = axis.columns.start;
+                x[column] = self.lower[column] + x[column] * (self.upper[column] - self.lower[column]);
+            }
+        }
+        self.domain.snap(&mut x);
+        x
+    }
+
+    /// A feasible point near `centre`: a few coordinates moved, the rest left.
+    fn sample_near(&self, centre: &[f64], rng: &mut Rng) -> Vec<f64> {
+        let mut x = centre.to_vec();
+        let axes = self.domain.axes();
+        let share = if rng.random_bool(0.5) { 1.0 } else { (4.0 / axes.len() as f64).min(1.0) };
+        for (index, axis) in axes.iter().enumerate() {
+            if !rng.random_bool(share) {
+                continue;
+            }
+            let column = axis.columns.start;
+            match &axis.kind {
+                AxisKind::OneHot => {
+                    if rng.random_bool(0.3) {
+                        self.domain.set_level(index, rng.random_range(0..axis.columns.len()), &mut x);
+                    }
+                }
+                AxisKind::Real | AxisKind::Grid(_) => {
+                    let width = self.upper[column] - self.lower[column];
+                    let normal: f64 = StandardNormal.sample(rng);
+                    x[column] =
+                        (x[column] + 0.1 * width * normal).clamp(self.lower[column], self.upper[column]);
+                }
+            }
+        }
+        self.domain.snap(&mut x);
+        x
+    }
+}
+
+/// The best feasible point of the region that is not `taken`. Climbs start at the incumbents too, and candidates are
+/// spread around them. `None` if every point that was looked at is taken.
+pub fn argmax(
+    score: &impl Score,
+    region: &Region<'_>,
+    incumbents: &[Vec<f64>],
+    taken: impl Fn(&[f64]) -> bool,
+    effort: Effort,
+    rng: &mut Rng,
+) -> Option<Vec<f64>> {
+    search(score, region, incumbents, effort, rng).best_not(taken)
+}
+
+/// What a search came across.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Where climbs ended, and the score there; best first.
+    climbed: Vec<(Vec<f64>, f64)>,
+    /// The candidates, best first.
+    candidates: Vec<Vec<f64>>,
+}
+
+/// Looks for high scores, as [`argmax`] does.
+pub fn search(
+    score: &impl Score,
+    region: &Region<'_>,
+    incumbents: &[Vec<f64>],
+    effort: Effort,
+    rng: &mut Rng,
+) -> Found {
+    let search = Search { score, region, steps: effort.steps };
+    let mut candidates: Vec<Vec<f64>> = (0..effort.spread).map(|_| region.sample(rng)).collect();
+    if !incumbents.is_empty() {
+        candidates
+            .extend((0..effort.near).map(|i| region.sample_near(&incumbents[i % incumbents.len()], rng)));
+    }
+    let scores = score.scores(&candidates);
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    let candidates: Vec<Vec<f64>> = order.into_iter().map(|i| std::mem::take(&mut candidates[i])).collect();
+    let starts = candidates.iter().take(effort.climbs).chain(incumbents);
+    let mut found = Found { climbed: starts.map(|start| search.climb(start)).collect(), candidates };
+    found.sort();
+    found
+}
+
+impl Found {
+    /// Climbs the best `n` climbs again, over real coordinates only, on another function: a dearer one that the score
+    /// stood for. It sets its gradient and returns its value.
+    pub fn climb_again(
+        &mut self,
+        n: usize,
+        f: impl Fn(&[f64], &mut [f64]) -> f64,
+        region: &Region<'_>,
+        steps: usize,
+    ) {
+        self.climbed.truncate(n);
+        self.climbed.iter_mut().for_each(|(x, value)| (*x, *value) = climb_reals(&f, region, x, steps));
+        self.sort();
+    }
+
+    /// The best point that is not `taken`.
+    pub fn best_not(self, taken: impl Fn(&[f64]) -> bool) -> Option<Vec<f64>> {
+        self.climbed.into_iter().map(|(x, _)| x).chain(self.candidates).find(|x| !taken(x))
+    }
+
+    fn sort(&mut self) {
+        self.climbed.sort_by(|a, b| b.1.total_cmp(&a.1));
+    }
+}
+
+/// Climbs over the active real coordinates in the region.
+fn climb_reals(
+    f: impl Fn(&[f64], &mut [f64]) -> f64,
+    region: &Region<'_>,
+    x: &[f64],
+    steps: usize,
+) -> (Vec<f64>, f64) {
+    let (mut lower, mut upper) = (x.to_vec(), x.to_vec());
+    for (index, axis) in region.domain.axes().iter().enumerate() {
+        let column = axis.columns.start;
+        if matches!(axis.kind, AxisKind::Real) && region.domain.is_active(index, x) {
+            lower[column] = region.lower[column];
+            upper[column] = region.upper[column];
+        }
+    }
+    let maximum = maximize_in_box(f, x, &lower, &upper, steps);
+    (maximum.x, maximum.value)
+}
+
+struct Search<'a, S> {
+    score: &'a S,
+    region: &'a Region<'a>,
+    steps: usize,
+}
+
+impl<S: Score> Search<'_, S> {
+    /// Real coordinates, then levels, until neither gains.
+    fn climb(&self, start: &[f64]) -> (Vec<f64>, f64) {
+        let mut x = start.to_vec();
+        let mut value = f64::NEG_INFINITY;
+        let has_levels = self.region.domain.axes().iter().any(|axis| !matches!(axis.kind, AxisKind::Real));
+        for _ in 0..4 {
+            let (next, climbed) = self.climb_reals(&x);
+            let (next, gained) = if has_levels { self.climb_levels(next, climbed) } else { (next, climbed) };
+            let gain = gained - value;
+            (x, value) = (next, gained);
+            if !has_levels || gain <= 1e-9 * (1.0 + value.abs()) {
+                break;
+            }
+        }
+        (x, value)
+    }
+
+    fn climb_reals(&self, x: &[f64]) -> (Vec<f64>, f64) {
+        climb_reals(|x, grad_x| self.score.score_with_grad(x, grad_x), self.region, x, self.steps)
+    }
+
+    /// Moves one grid or choice at a time to its best level, until none gains.
+    fn climb_levels(&self, mut x: Vec<f64>, mut value: f64) -> (Vec<f64>, f64) {
+        let domain = self.region.domain;
+        for _ in 0..3 {
+            let before = value;
+            for index in 0..domain.axes().len() {
+                if !domain.is_active(index, &x) {
+                    continue;
+                }
+                let trials = self.alternatives(index, &x);
+                if trials.is_empty() {
+                    continue;
+                }
+                let scores = self.score.scores(&trials);
+                for (trial, score) in trials.into_iter().zip(scores) {
+                    if score > value {
+                        (x, value) = (trial, score);
+                    }
+                }
+            }
+            if value <= before {
+                break;
+            }
+        }
+        (x, value)
+    }
+
+    /// The points that differ from x in the level of one axis: all of them if they are few, else steps of growing length.
+    fn alternatives(&self, index: usize, x: &[f64]) -> Vec<Vec<f64>> {
+        let (domain, axis) = (self.region.domain, &self.region.domain.axes()[index]);
+        let Some(level) = domain.level(index, x) else { return Vec::new() };
+        let column = axis.columns.start;
+        let levels: Vec<usize> = match &axis.kind {
+            AxisKind::Real => Vec::new(),
+            AxisKind::OneHot => (0..axis.columns.len()).collect(),
+            AxisKind::Grid(grid) => {
+                let steps = (0..40).map(|bit| 1usize << bit).take_while(|step| *step < grid.count());
+                let reach: Vec<usize> = if grid.count() <= 16 {
+                    (0..grid.count()).collect()
+                } else {
+                    steps
+                        .flat_map(|step| [level.checked_sub(step), level.checked_add(step)])
+                        .flatten()
+                        .collect()
+                };
+                let inside =
+                    |u: f64| u >= self.region.lower[column] - 1e-12 && u <= self.region.upper[column] + 1e-12;
+                reach.into_iter().filter(|&i| i < grid.count() && inside(grid.level(i))).collect()
+            }
+        };
+        let moved = |other: usize| {
+            let mut trial = x.to_vec();
+            domain.set_level(index, other, &mut trial);
+            domain.snap(&mut trial);
+            trial
+        };
+        levels.into_iter().filter(|&other| other != level).map(moved).collect()
+    }
+}
