@@ -157,6 +157,8 @@ impl JointAscent {
 mod tests {
     use std::sync::{Arc, Mutex};
 
+    use rand_distr::{Distribution, StandardNormal};
+
     use super::*;
     use crate::confidence::Round;
     use crate::encode::Encoding;
@@ -243,7 +245,7 @@ mod tests {
             let x = argmax(hope, &region, &[], |_| false, effort, &mut rng(seed, 1)).unwrap();
             assert!(domain.contains(&x), "{x:?}");
             let highest = |points: &[Vec<f64>]| {
-                let scores = Search { hope, region: &region, steps: 0 }.scores(points);
+                let scores = hope.scores(points);
                 scores.into_iter().fold(f64::NEG_INFINITY, f64::max)
             };
             let best = highest(&lattice);

@@ -60,7 +60,7 @@ impl<'a> Region<'a> {
     }
 
     /// A feasible point of the region.
-    fn sample(&self, rng: &mut Rng) -> Vec<f64> {
+    pub(crate) fn sample(&self, rng: &mut Rng) -> Vec<f64> {
         let mut x = self.domain.sample(rng);
         for axis in self.domain.axes() {
             if !matches!(axis.kind, AxisKind::OneHot) {
@@ -73,7 +73,7 @@ impl<'a> Region<'a> {
     }
 
     /// A feasible point near `centre`: a few coordinates moved, the rest left.
-    fn sample_near(&self, centre: &[f64], rng: &mut Rng) -> Vec<f64> {
+    pub(crate) fn sample_near(&self, centre: &[f64], rng: &mut Rng) -> Vec<f64> {
         let mut x = centre.to_vec();
         let axes = self.domain.axes();
         let share = if rng.random_bool(0.5) { 1.0 } else { (4.0 / axes.len() as f64).min(1.0) };

@@ -123,11 +123,7 @@ fn data(told: &Told, outputs: &Outputs) -> Data {
     Data {
         x: told.x.clone(),
         y: told.y.iter().map(|&y| outputs.standardize(y)).collect(),
-        known_noise_var: told
-            .noise_std
-            .iter()
-            .map(|&std| outputs.standardize_difference(std).powi(2))
-            .collect(),
+        known_noise_var: told.noise_std.iter().map(known_noise_var).collect(),
     }
 }
 

@@ -154,11 +154,11 @@ mod tests {
                 draws.iter().map(|draw| (draw[i] - mean(i)) * (draw[j] - mean(j))).sum::<f64>() / n as f64
             };
             let exact = gp.posteriors(&points);
-            for i in 0..4 {
-                let error = (mean(i) - exact[i].mean) / (exact[i].var / n as f64).sqrt();
+            for (i, exact) in exact.iter().enumerate() {
+                let error = (mean(i) - exact.mean) / (exact.var / n as f64).sqrt();
                 assert!(error.abs() < 4.0, "{kernel:?}: mean off by {error} standard errors");
                 assert!(
-                    (covariance(i, i) / exact[i].var - 1.0).abs() < 0.15,
+                    (covariance(i, i) / exact.var - 1.0).abs() < 0.15,
                     "{kernel:?}: {}",
                     covariance(i, i)
                 );
