@@ -4,7 +4,7 @@
 //! [optimizer]
 //! name = "gp-ucb"           # or "gp-ei", "gp-pi", "turbo", which have no `beta`
 //! explore_trials = 8        # evenly spread points at first; as many as GO-UCB's if left out
-//! beta = 0.2                # of mean + √β std; or "srinivas", their schedule
+//! beta = 0.3                # of mean + √β std; or "srinivas", their schedule
 //! ```
 
 use serde::Deserialize;
