@@ -55,6 +55,9 @@ const MAX_FITTED: usize = 500;
 /// less they hardly change.
 const REFIT_SHARE: usize = 100;
 
+/// Known noise is at most this much, standardised: a value with more says nothing, and no sum overflows.
+const MAX_NOISE_VAR: f64 = 1e6;
+
 impl Surrogate {
     pub(crate) fn new(spec: Spec) -> Self {
         Self { spec, memo: RefCell::new(None) }
@@ -129,7 +132,9 @@ impl Standard {
     fn data(self, observations: &[Observation]) -> Data {
         let d = observations.first().map_or(0, |observation| observation.x.len());
         let known_noise_var = |observation: &Observation| match observation.outcome {
-            Outcome::Value { noise_std: Some(noise_std), .. } => (noise_std / self.spread).powi(2),
+            Outcome::Value { noise_std: Some(noise_std), .. } => {
+                (noise_std / self.spread).powi(2).min(MAX_NOISE_VAR)
+            }
             _ => 0.0,
         };
         Data {
@@ -205,6 +210,18 @@ mod tests {
                 assert!((standard.invert(z) - y).abs() <= 1e-9 * y.abs(), "{y}: {}", standard.invert(z));
             }
         }
+    }
+
+    #[test]
+    fn a_value_with_boundless_noise_says_nothing() {
+        let mut observations = slope(20);
+        let before = Surrogate::new(Spec::botorch(2)).fitted(&observations, 0);
+        let outcome = Outcome::Value { y: 1e3, noise_std: Some(f64::MAX) };
+        observations.push(Observation { x: vec![1.0, 0.0], outcome });
+        let after = Surrogate::new(Spec::botorch(2)).fitted(&observations, 0);
+        let [before, after] =
+            [before, after].map(|fitted| fitted.standard.invert(fitted.gp.posterior(&[1.0, 0.0]).mean));
+        assert!((before - after).abs() < 0.5, "{before} {after}");
     }
 
     #[test]
