@@ -24,9 +24,7 @@ fn every_listed_name_can_be_read_and_built() {
 
 #[test]
 fn an_unknown_name_suggests_the_nearest() {
-    for (typed, meant) in
-        [("go_ucb", "go-ucb"), ("GO-UCB", "go-ucb"), ("go-ucb:papr", "go-ucb:paper"), ("rnadom", "random")]
-    {
+    for (typed, meant) in [("go_ucb", "go-ucb"), ("GO-UCB", "go-ucb"), ("rnadom", "random")] {
         let error = typed.parse::<Method>().unwrap_err();
         assert_eq!(error, MethodError::Unknown { name: typed.into(), nearest: Some(meant.into()) });
         assert!(error.to_string().contains(&format!("did you mean `{meant}`?")), "{error}");
