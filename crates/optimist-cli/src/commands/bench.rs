@@ -36,7 +36,11 @@ pub struct RunArgs {
     /// Tasks or groups of them: `paper` (f1, f2, f3), `suite` (the others), `all`.
     #[arg(long, value_delimiter = ',', default_value = "paper")]
     tasks: Vec<String>,
-    /// Optimizers, with a preset after a colon.
+    /// Optimizers: go-ucb, gp-ei, gp-pi, gp-ucb, turbo, tpe, cma-es, sobol, random.
+    ///
+    /// A preset or settings follow after colons: go-ucb:paper, go-ucb:family=anova:warp=false. Peers, once
+    /// scripts/peers-env has made their environment: botorch:gp-ei, botorch:gp-pi, botorch:gp-ucb, botorch:turbo,
+    /// optuna:tpe, pycma, skopt.
     #[arg(long, value_delimiter = ',', default_value = "go-ucb,random")]
     optimizers: Vec<String>,
     /// Repetitions of each task with each optimizer.

@@ -7,7 +7,7 @@
 //!
 //! The last term is one weight for the curvature of all coordinates. Boxes are drawn around good points more often
 //! than not, and a bowl (or a dome) is one wherever its centre and however its axes lie: a handful of trials tells
-//! whether the outskirts are good or bad, long before it tells so for each coordinate alone. It took a fifth off the
+//! whether the outskirts are good or bad, long before it tells so for each coordinate alone. It took an eighth off the
 //! regret of rotated and shifted tasks and costs little where it is wrong (docs/results/log.md).
 //!
 //! An embedded point is its Chebyshev values T_k(x_j). Inner products use
