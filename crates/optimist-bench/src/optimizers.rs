@@ -26,7 +26,7 @@ pub fn build(
         return Ok(Box::new(peer));
     }
     let method: Method = name.parse().map_err(|error: MethodError| OptimizerError(error.to_string()))?;
-    method.build(domain, trials).map_err(|error| failed(error.to_string()))
+    method.build(domain, trials, seed).map_err(|error| failed(error.to_string()))
 }
 
 /// Whether every name is one that [`build`] knows and every peer answers, so that a slip is found

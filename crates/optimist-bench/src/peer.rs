@@ -7,9 +7,13 @@
 //! its whole cube, one coordinate a column, and each proposal is snapped to the nearest feasible point;
 //! what is told is the point that they proposed.
 //!
-//! A process that dies, is silent or talks nonsense fails the run it is part of, and no other: `ask`
+//! A process that dies, is silent or talks nonsense fails the run it is part of, and no other: `suggest`
 //! then unwinds with a [`PeerError`], which regret runs catch.
+//!
+//! A peer is not what the trait promises: its process has a memory of its own, which each suggestion changes. It
+//! suits regret runs, which ask for each point once, and cannot be rebuilt from a record.
 
+use std::cell::RefCell;
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::panic::resume_unwind;
@@ -42,6 +46,13 @@ const LONGEST_LINE: u64 = 1 << 20;
 
 /// A running peer.
 pub struct Peer {
+    process: RefCell<Process>,
+    history: History,
+    /// Suggestions, feasible and as the peer had them.
+    suggested: RefCell<Vec<(Vec<f64>, Vec<f64>)>>,
+}
+
+struct Process {
     child: Child,
     /// Lines for the process, written by a thread so that a process that does not read blocks nobody.
     input: Sender<String>,
@@ -50,9 +61,6 @@ pub struct Peer {
     /// The last that it wrote to standard error, once it has ended.
     errors: Option<JoinHandle<String>>,
     patience: Duration,
-    history: History,
-    /// Proposals, feasible and as the peer had them.
-    proposed: Vec<(Vec<f64>, Vec<f64>)>,
 }
 
 /// Why a peer cannot go on.
@@ -157,31 +165,35 @@ impl Peer {
         }
         let errors = child.stderr.take().map(|stderr| thread::spawn(move || last_words(stderr)));
 
-        let dimension = domain.dimension();
+        let process = Process { child, input, output, errors, patience };
+        process.send(&json!({"init": {"dim": domain.dimension(), "seed": seed, "budget": budget}}));
         let history = History::new(domain);
-        let peer = Peer { child, input, output, errors, patience, history, proposed: Vec::new() };
-        peer.send(&json!({"init": {"dim": dimension, "seed": seed, "budget": budget}}));
-        Ok(peer)
+        Ok(Peer { process: RefCell::new(process), history, suggested: RefCell::default() })
     }
 
-    fn send(&self, message: &serde_json::Value) {
-        let _ = self.input.send(format!("{message}\n")); // fails only if the process has ended
-    }
-
-    /// The next proposal, as the peer has it.
-    fn try_ask(&mut self) -> Result<Vec<f64>, PeerError> {
-        self.send(&json!({"ask": 1}));
-        let line = match self.output.recv_timeout(self.patience) {
-            Ok(line) => line,
-            Err(RecvTimeoutError::Timeout) => return Err(PeerError::Silent { after: self.patience }),
-            Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
-        };
+    /// The next suggestion, as the peer has it.
+    fn try_ask(&self) -> Result<Vec<f64>, PeerError> {
+        let line = self.process.borrow_mut().answer(&json!({"ask": 1}))?;
         let dimension = self.history.domain().dimension();
         match serde_json::from_str(&line) {
             Ok(Answer::X(x)) if self.history.domain().check(&x).is_ok() => Ok(x),
             Ok(Answer::Error(message)) => Err(PeerError::Reported { message }),
             _ => Err(PeerError::Garbage { line: line.chars().take(200).collect(), dimension }),
         }
+    }
+}
+
+impl Process {
+    fn send(&self, message: &serde_json::Value) {
+        let _ = self.input.send(format!("{message}\n")); // fails only if the process has ended
+    }
+
+    fn answer(&mut self, message: &serde_json::Value) -> Result<String, PeerError> {
+        self.send(message);
+        self.output.recv_timeout(self.patience).map_err(|error| match error {
+            RecvTimeoutError::Timeout => PeerError::Silent { after: self.patience },
+            RecvTimeoutError::Disconnected => self.ended(),
+        })
     }
 
     fn ended(&mut self) -> PeerError {
@@ -198,13 +210,16 @@ impl Peer {
 }
 
 impl Optimizer for Peer {
-    fn ask(&mut self, _: &mut Rng) -> Vec<f64> {
-        let proposed = self.try_ask().unwrap_or_else(|error| resume_unwind(Box::new(error)));
-        let mut x = proposed.clone();
+    fn suggest(&self, _: &mut Rng) -> Vec<f64> {
+        let suggested = self.try_ask().unwrap_or_else(|error| resume_unwind(Box::new(error)));
+        let mut x = suggested.clone();
         self.history.domain().snap(&mut x);
-        self.history.propose(x.clone());
-        self.proposed.push((x.clone(), proposed));
+        self.suggested.borrow_mut().push((x.clone(), suggested));
         x
+    }
+
+    fn propose(&mut self, x: Vec<f64>) {
+        self.history.propose(x);
     }
 
     fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
@@ -215,7 +230,7 @@ impl Optimizer for Peer {
             Outcome::Value { y, .. } => Some(y),
             Outcome::Failed => None,
         };
-        self.send(&json!({"tell": {"x": x, "y": y}}));
+        self.process.borrow().send(&json!({"tell": {"x": x, "y": y}}));
         Ok(())
     }
 
@@ -230,14 +245,15 @@ impl Optimizer for Peer {
 }
 
 impl Peer {
-    /// The proposal that became `x`, which is then no longer waited for.
-    fn forget(&mut self, x: &[f64]) -> Option<Vec<f64>> {
-        let idx = self.proposed.iter().position(|(feasible, _)| feasible == x)?;
-        Some(self.proposed.remove(idx).1)
+    /// The suggestion that became `x`, which is then no longer waited for.
+    fn forget(&self, x: &[f64]) -> Option<Vec<f64>> {
+        let mut suggested = self.suggested.borrow_mut();
+        let idx = suggested.iter().position(|(feasible, _)| feasible == x)?;
+        Some(suggested.remove(idx).1)
     }
 }
 
-impl Drop for Peer {
+impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
     }

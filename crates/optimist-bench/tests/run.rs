@@ -105,11 +105,15 @@ struct Listener {
 }
 
 impl Optimizer for Listener {
-    fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
-        if std::mem::take(&mut self.skip) {
-            self.search.ask(rng);
+    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
+        if self.skip {
+            self.search.suggest(rng);
         }
-        self.search.ask(rng)
+        self.search.suggest(rng)
+    }
+
+    fn propose(&mut self, x: Vec<f64>) {
+        self.search.propose(x);
     }
 
     fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
@@ -193,12 +197,14 @@ struct Broken {
 }
 
 impl Optimizer for Broken {
-    fn ask(&mut self, _: &mut Rng) -> Vec<f64> {
+    fn suggest(&self, _: &mut Rng) -> Vec<f64> {
         match self.how.as_str() {
             "strays" => vec![2.0; 20],
             _ => panic!("no idea"),
         }
     }
+
+    fn propose(&mut self, _: Vec<f64>) {}
 
     fn tell(&mut self, _: Observation) -> Result<(), TellError> {
         if self.how == "refuses" { Err(TellError::NotFinite { y: 1.0 }) } else { Ok(()) }

@@ -6,6 +6,8 @@
 //! Departures from the paper, default preset only: the ball is refitted on all data each round (`belief::refit`), the
 //! argmax may be confined to a trust region, and no point is proposed twice while there is another.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use rand::RngExt;
 
 use crate::acquisition::{Frame, Hope, Region, argmax};
@@ -17,7 +19,7 @@ use crate::error::{MethodError, TellError};
 use crate::history::History;
 use crate::model::Family;
 use crate::model::kind::FamilyKind;
-use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, rng};
+use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, own_rng, rng};
 use crate::oracle::OracleError;
 use crate::schedule::{Plan, explore_trials};
 use crate::settings::{Answer, Oracle, Search, Settings, Updates};
@@ -39,11 +41,22 @@ pub struct GoUcb {
     explore: usize,
     /// λ and β_t.
     plan: Plan,
-    recursive: Option<Recursive>,
-    /// The proofs' quantities a round; `None` unless the schedule is the theorem's.
-    ledger: Option<Ledger>,
+    /// For ŵ_0, which must not change from trial to trial.
+    seed: u64,
+    /// The recursion so far: it saves time and changes nothing.
+    recursive: Mutex<Option<Recursive>>,
+    /// What is known of the objective, for the reports of preset `theory`.
+    truth: Option<Truth>,
+    /// The points of Phase II.
+    rounds: Vec<Round>,
     /// Why points were drawn at random that a ball should have chosen.
-    failure: Option<OracleError>,
+    failure: Mutex<Option<OracleError>>,
+}
+
+/// A point of Phase II, and how many observations there were when it was proposed.
+struct Round {
+    x_t: Vec<f64>,
+    n_told: usize,
 }
 
 impl GoUcb {
@@ -83,21 +96,24 @@ impl GoUcb {
         let explore = settings.explore_trials.unwrap_or_else(|| explore_trials(trials));
         let n_weights = families.first().map_or(0, |make| make().n_weights());
         let plan = settings.schedule.plan(trials.saturating_sub(explore).max(1), n_weights);
-        let ledger = match &plan {
-            Plan::Theory(proof) => Some(Ledger::new(proof.clone(), None)),
-            Plan::Constant { .. } | Plan::Paper { .. } => None,
-        };
         Ok(Self {
             frame: frame(&domain, settings.scaled),
             plan,
-            ledger,
             history: History::new(domain),
             explore,
-            recursive: None,
-            failure: None,
+            seed: 0,
+            recursive: Mutex::default(),
+            truth: None,
+            rounds: Vec::new(),
+            failure: Mutex::default(),
             families,
             settings,
         })
+    }
+
+    /// With the ŵ_0 that is fitted from starts drawn by `seed` (presets `paper` and `theory`); seed 0 unless set.
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, recursive: Mutex::default(), ..self }
     }
 
     /// The length n of Phase I.
@@ -110,16 +126,30 @@ impl GoUcb {
         &self.plan
     }
 
-    /// Preset `theory`: reports are to say how the rounds compare with the truth. Call it before the first ask.
+    /// Preset `theory`: reports are to say how the rounds compare with the truth.
     pub fn know_truth(&mut self, truth: Truth) {
-        if let Plan::Theory(proof) = &self.plan {
-            self.ledger = Some(Ledger::new(proof.clone(), Some(truth)));
-        }
+        self.truth = Some(truth);
     }
 
     /// Preset `theory`: what the proofs say of each round of Phase II so far; empty for the others.
-    pub fn round_reports(&self) -> &[RoundReport] {
-        self.ledger.as_ref().map_or(&[], Ledger::rounds)
+    /// The rounds are gone through again, which takes as long as finding the balls the first time did.
+    ///
+    /// # Errors
+    /// If ŵ_0 cannot be fitted.
+    pub fn round_reports(&self) -> Result<Vec<RoundReport>, OracleError> {
+        let Plan::Theory(proof) = &self.plan else { return Ok(Vec::new()) };
+        if self.rounds.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut ledger = Ledger::new(proof.clone(), self.truth.clone());
+        let family = self.families[0]();
+        self.phase_one().iter().for_each(|told| ledger.explored(&*family, &self.frame.apply(&told.x)));
+        let mut recursive = self.start_recursion()?;
+        for Round { x_t, n_told } in &self.rounds {
+            recursive.follow(&self.history.observations()[..*n_told], &self.frame);
+            ledger.round(&recursive.belief().ball, &self.frame.apply(x_t));
+        }
+        Ok(ledger.into_rounds())
     }
 
     /// What is believed now on all data (`belief::refit`, whatever the preset), pending points not counted; `None` before the first value, or if no family fits.
@@ -147,23 +177,18 @@ impl GoUcb {
     }
 
     /// Phase II, lines 2-5.
-    fn exploit(&mut self, rng: &mut Rng) -> Result<Option<Vec<f64>>, OracleError> {
+    fn exploit(&self, rng: &mut Rng) -> Result<Option<Vec<f64>>, OracleError> {
         match self.settings.updates {
             Updates::Refit => {
                 let belief = self.refit(&self.pending(), rng)?; // lines 2-4
                 Ok(self.most_hopeful(&belief, rng)) // line 5
             }
             Updates::Recursive => {
-                let mut recursive = match self.recursive.take() {
-                    Some(recursive) => recursive,
-                    None => self.start_recursion(rng)?, // Phase I, line 5
-                };
+                let kept = lock(&self.recursive).take();
+                let mut recursive = kept.map_or_else(|| self.start_recursion(), Ok)?; // Phase I, line 5
                 recursive.follow(self.history.observations(), &self.frame); // lines 2-4
                 let x_t = self.most_hopeful(recursive.belief(), rng); // line 5
-                if let (Some(ledger), Some(x_t)) = (&mut self.ledger, &x_t) {
-                    ledger.round(&recursive.belief().ball, &self.frame.apply(x_t));
-                }
-                self.recursive = Some(recursive);
+                *lock(&self.recursive) = Some(recursive);
                 Ok(x_t)
             }
         }
@@ -214,15 +239,24 @@ impl GoUcb {
         refit.fit(self.families.iter().map(|make| make()), &told, pending, rng)
     }
 
-    fn start_recursion(&mut self, rng: &mut Rng) -> Result<Recursive, OracleError> {
-        let lambda = self.plan.lambda().unwrap_or(1.0);
+    fn start_recursion(&self) -> Result<Recursive, OracleError> {
+        let (lambda, rng) = (self.plan.lambda().unwrap_or(1.0), &mut own_rng(self.seed, 0));
+        let (family, oracle) = (self.families[0](), &self.settings.oracle);
+        Recursive::start(family, lambda, oracle, self.phase_one(), &self.frame, rng)
+    }
+
+    fn phase_one(&self) -> &[Observation] {
         let told = self.history.observations();
-        let phase_one = &told[..self.explore.min(told.len())];
-        if let Some(ledger) = &mut self.ledger {
-            let family = self.families[0]();
-            phase_one.iter().for_each(|told| ledger.explored(&*family, &self.frame.apply(&told.x)));
-        }
-        Recursive::start(self.families[0](), lambda, &self.settings.oracle, phase_one, &self.frame, rng)
+        &told[..self.explore.min(told.len())]
+    }
+
+    fn is_exploring(&self) -> bool {
+        let told = self.history.observations();
+        let n_explored = match self.settings.updates {
+            Updates::Refit => told.len() + self.history.pending().len(),
+            Updates::Recursive => told.len(), // ŵ_0 is fitted once, on all of Phase I
+        };
+        n_explored < self.explore || told.iter().all(|told| told.outcome == Outcome::Failed)
     }
 
     fn pending(&self) -> Vec<Vec<f64>> {
@@ -231,21 +265,20 @@ impl GoUcb {
 }
 
 impl Optimizer for GoUcb {
-    fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
-        let n_told = self.history.observations().len();
-        let n_explored = match self.settings.updates {
-            Updates::Refit => n_told + self.history.pending().len(),
-            Updates::Recursive => n_told, // ŵ_0 is fitted once, on all of Phase I
-        };
-        let exploring = n_explored < self.explore || self.history.best().is_none();
-        let x = if exploring { Ok(None) } else { self.exploit(rng) };
+    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
+        let x = if self.is_exploring() { Ok(None) } else { self.exploit(rng) };
         let x = x.unwrap_or_else(|failure| {
-            self.failure = Some(failure);
+            *lock(&self.failure) = Some(failure);
             None
         });
-        let x = x.unwrap_or_else(|| self.explore(rng));
-        self.history.propose(x.clone());
-        x
+        x.unwrap_or_else(|| self.explore(rng))
+    }
+
+    fn propose(&mut self, x: Vec<f64>) {
+        if matches!(self.plan, Plan::Theory(_)) && !self.is_exploring() {
+            self.rounds.push(Round { x_t: x.clone(), n_told: self.history.observations().len() });
+        }
+        self.history.propose(x);
     }
 
     fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
@@ -262,7 +295,7 @@ impl Optimizer for GoUcb {
             warnings.extend(proof.warnings().iter().map(|warning| warning.to_string()));
         }
         let random = |failure: &OracleError| format!("some points were drawn at random: {failure}");
-        warnings.extend(self.failure.as_ref().map(random));
+        warnings.extend(lock(&self.failure).as_ref().map(random));
         warnings
     }
 
@@ -278,4 +311,9 @@ impl Optimizer for GoUcb {
         });
         predicted.max_by(|a, b| a.mean.total_cmp(&b.mean))
     }
+}
+
+/// Nothing is done while it is locked that could panic and leave it half done.
+fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,12 +10,13 @@ pub struct History {
     domain: Domain,
     observations: Vec<Observation>,
     pending: Vec<Vec<f64>>,
+    n_proposed: usize,
 }
 
 impl History {
     /// Nothing told, nothing pending.
     pub fn new(domain: Domain) -> History {
-        History { domain, observations: Vec::new(), pending: Vec::new() }
+        History { domain, observations: Vec::new(), pending: Vec::new(), n_proposed: 0 }
     }
 
     /// The domain that all points lie in.
@@ -33,8 +34,14 @@ impl History {
         &self.pending
     }
 
+    /// How many points were ever proposed, whatever became of them.
+    pub fn n_proposed(&self) -> usize {
+        self.n_proposed
+    }
+
     /// Notes that `x` was proposed.
     pub fn propose(&mut self, x: Vec<f64>) {
+        self.n_proposed += 1;
         self.pending.push(x);
     }
 

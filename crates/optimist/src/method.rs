@@ -51,24 +51,35 @@ impl Method {
     pub const NAMES: [&str; 9] =
         ["go-ucb", "gp-ei", "gp-pi", "gp-ucb", "turbo", "tpe", "cma-es", "sobol", "random"];
 
-    /// The optimizer, ready to be asked. `trials` is how many are planned in all.
+    /// The optimizer, ready to be asked. `trials` is how many are planned in all; `seed` is for what is drawn once and
+    /// for all trials, such as a scrambled sequence.
     ///
     /// # Errors
     /// If the settings do not fit together, or not the domain.
-    pub fn build(&self, domain: &Domain, trials: usize) -> Result<Box<dyn Optimizer>, MethodError> {
-        let gp_bo =
-            |explore_trials, acquisition| Box::new(GpBo::new(domain.clone(), explore_trials, acquisition));
+    pub fn build(
+        &self,
+        domain: &Domain,
+        trials: usize,
+        seed: u64,
+    ) -> Result<Box<dyn Optimizer>, MethodError> {
+        let gp_bo = |explore_trials, acquisition| {
+            Box::new(GpBo::new(domain.clone(), explore_trials, acquisition).with_seed(seed))
+        };
         Ok(match self {
-            Self::GoUcb(settings) => Box::new(GoUcb::new(domain.clone(), trials, (**settings).clone())?),
+            Self::GoUcb(settings) => {
+                Box::new(GoUcb::new(domain.clone(), trials, (**settings).clone())?.with_seed(seed))
+            }
             Self::GpEi(settings) => gp_bo(settings.explore_trials(trials)?, Acquisition::Ei),
             Self::GpPi(settings) => gp_bo(settings.explore_trials(trials)?, Acquisition::Pi),
             Self::GpUcb(settings) => {
                 gp_bo(settings.explore_trials(trials)?, Acquisition::Ucb(settings.beta()?))
             }
-            Self::Turbo(settings) => Box::new(Turbo::new(domain.clone(), settings.explore_trials(trials)?)),
+            Self::Turbo(settings) => {
+                Box::new(Turbo::new(domain.clone(), settings.explore_trials(trials)?).with_seed(seed))
+            }
             Self::Tpe => Box::new(Tpe::new(domain.clone())),
-            Self::CmaEs => Box::new(CmaEs::new(domain.clone())),
-            Self::Sobol => Box::new(Sobol::new(domain.clone())),
+            Self::CmaEs => Box::new(CmaEs::new(domain.clone()).with_seed(seed)),
+            Self::Sobol => Box::new(Sobol::new(domain.clone()).with_seed(seed)),
             Self::Random => Box::new(Random::new(domain.clone())),
         })
     }
@@ -156,7 +167,7 @@ mod tests {
     fn every_name_can_be_built() {
         for name in Method::NAMES {
             let method: Method = name.parse().expect("a name of the list");
-            assert!(method.build(&Domain::cube(2), 10).is_ok(), "{name}");
+            assert!(method.build(&Domain::cube(2), 10, 0).is_ok(), "{name}");
         }
     }
 

@@ -1,8 +1,11 @@
 //! Ask and tell: what GO-UCB and every baseline share.
 //!
 //! Points are encoded (`encode`): plain numbers in the unit cube, feasible for the domain that the
-//! optimizer was made with. Values are maximised. Randomness is an argument, so the same seed and
-//! the same calls give the same points, bit for bit.
+//! optimizer was made with. Values are maximised. Randomness is an argument.
+//!
+//! The contract: what an optimizer knows is a fold over `propose`, `tell` and `withdraw`, and a
+//! suggestion is a pure function of that and of the generator. So one that is rebuilt from the record of
+//! those calls, and was never asked for anything, suggests what the original does, bit for bit.
 
 use rand::SeedableRng;
 
@@ -16,6 +19,12 @@ pub fn rng(seed: u64, stream: u64) -> Rng {
     let mut rng = Rng::seed_from_u64(seed);
     rng.set_stream(stream);
     rng
+}
+
+/// Generator number `index` of an optimizer itself, for what must not change from trial to trial. Trials
+/// have the streams from 0 up, these come from the other end.
+pub(crate) fn own_rng(seed: u64, index: u64) -> Rng {
+    rng(seed, u64::MAX - index)
 }
 
 /// What became of a trial.
@@ -54,9 +63,12 @@ pub struct Recommendation {
 
 /// Proposes points and learns from what became of them.
 pub trait Optimizer: Send {
-    /// The next point to try. It counts as pending until it is told or withdrawn, and pending
-    /// points are never proposed again while there is anything else to propose.
-    fn ask(&mut self, rng: &mut Rng) -> Vec<f64>;
+    /// A point to try next: never one that is pending while there is anything else to suggest. No later
+    /// suggestion depends on whether this one was made.
+    fn suggest(&self, rng: &mut Rng) -> Vec<f64>;
+
+    /// `x` is going to be tried, whoever thought of it. It counts as pending until it is told or withdrawn.
+    fn propose(&mut self, x: Vec<f64>);
 
     /// Learns an outcome: of a proposed point, which is then no longer pending, or of any other.
     ///
@@ -70,10 +82,23 @@ pub trait Optimizer: Send {
     /// The best point so far; `None` before the first value.
     fn recommend(&self) -> Option<Recommendation>;
 
+    /// By how much the best value is expected to rise with the next trial, on the scale of the observations; `None`
+    /// for an optimizer that cannot say.
+    fn expected_gain(&self) -> Option<f64> {
+        None
+    }
+
     /// What a user should know about how points were found, as whole sentences: a model that could not be fitted, an
     /// assumption that does not hold. Empty as a rule.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The next point to try, which is then pending.
+    fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
+        let x = self.suggest(rng);
+        self.propose(x.clone());
+        x
     }
 
     /// `k` points to be tried at the same time.

@@ -134,6 +134,11 @@ impl Ledger {
         &self.rounds
     }
 
+    /// The same, when there are no more to come.
+    pub fn into_rounds(self) -> Vec<RoundReport> {
+        self.rounds
+    }
+
     fn regret(&self, family: &dyn Family, x: &[f64]) -> Option<f64> {
         self.truth.as_ref().map(|truth| truth.optimum - family.value(&truth.w_star, x))
     }

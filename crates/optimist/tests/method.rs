@@ -1,9 +1,10 @@
 //! Optimizers by name and by table, as the command line and study files ask for them.
 
-use optimist::encode::Domain;
+use optimist::encode::{Domain, Encoding};
 use optimist::model::kind::FamilyKind;
 use optimist::schedule::{Constants, Schedule};
-use optimist::{Method, MethodError, Settings};
+use optimist::space::{Kind, Parameter, Space, Value};
+use optimist::{Method, MethodError, Observation, Optimizer, Outcome, Settings, rng};
 use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
 use serde::de::{IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
@@ -15,11 +16,88 @@ fn every_listed_name_can_be_read_and_built() {
     let domain = Domain::cube(2);
     for name in Method::NAMES {
         let method: Method = name.parse().unwrap();
-        assert!(method.build(&domain, 10).is_ok(), "{name}");
+        assert!(method.build(&domain, 10, 0).is_ok(), "{name}");
     }
     assert_eq!("go-ucb".parse(), Ok(Method::default()));
     assert_eq!("go-ucb:paper".parse(), Ok(Method::GoUcb(Box::new(Settings::paper()))));
     assert_eq!("go-ucb:theory".parse(), Ok(Method::GoUcb(Box::new(Settings::theory()))));
+}
+
+#[test]
+fn an_optimizer_rebuilt_from_its_record_suggests_what_the_original_does() {
+    for name in Method::NAMES.into_iter().chain(["go-ucb:paper", "go-ucb:theory"]) {
+        let method: Method = name.parse().unwrap();
+        for domain in [Domain::cube(2), mixed()] {
+            let build = || method.build(&domain, 12, 3).unwrap();
+            let mut original = build();
+            let (mut record, mut pending) = (Vec::new(), Vec::new());
+            for step in 0..40 {
+                let call = Call::make(step, &mut pending, &*original, &domain);
+                call.repeat(&mut *original);
+                record.push(call);
+                if step % 5 == 4 {
+                    let mut rebuilt = build();
+                    record.iter().for_each(|call| call.repeat(&mut *rebuilt));
+                    let next = |optimizer: &dyn Optimizer| {
+                        let x = optimizer.suggest(&mut rng(3, 1000));
+                        x.into_iter().map(f64::to_bits).collect::<Vec<_>>()
+                    };
+                    assert_eq!(next(&*rebuilt), next(&*original), "{name} at step {step}");
+                    assert_eq!(rebuilt.recommend(), original.recommend(), "{name} at step {step}");
+                }
+            }
+        }
+    }
+}
+
+/// What an optimizer is a fold of.
+enum Call {
+    Propose(Vec<f64>),
+    Tell(Observation),
+    Withdraw(Vec<f64>),
+}
+
+impl Call {
+    /// Its own proposals and those of others, told late, out of order or never, failed, withdrawn, and told unasked.
+    fn make(step: u64, pending: &mut Vec<Vec<f64>>, optimizer: &dyn Optimizer, domain: &Domain) -> Self {
+        let luck = &mut rng(3, step);
+        let value = |x: Vec<f64>| {
+            let y = -x.iter().map(|x| (x - 0.4).powi(2)).sum::<f64>();
+            Self::Tell(Observation { x, outcome: Outcome::Value { y, noise_std: None } })
+        };
+        let mut propose = |x: Vec<f64>| {
+            pending.push(x.clone());
+            Self::Propose(x)
+        };
+        match step % 20 {
+            3 | 8 | 13 | 17 => value(pending.pop().unwrap()),
+            4 | 14 => value(pending.remove(0)),
+            7 => Self::Tell(Observation { x: pending.remove(0), outcome: Outcome::Failed }),
+            18 => Self::Withdraw(pending.remove(0)),
+            9 => value(domain.sample(luck)),
+            19 => propose(domain.sample(luck)),
+            _ => propose(optimizer.suggest(luck)),
+        }
+    }
+
+    fn repeat(&self, optimizer: &mut dyn Optimizer) {
+        match self {
+            Self::Propose(x) => optimizer.propose(x.clone()),
+            Self::Tell(observation) => optimizer.tell(observation.clone()).unwrap(),
+            Self::Withdraw(x) => optimizer.withdraw(x),
+        }
+    }
+}
+
+/// Levels, choices and a condition.
+fn mixed() -> Domain {
+    let choices = ["line", "tree"].map(Value::from).to_vec();
+    let parameters = vec![
+        Parameter::new("method", Kind::Categorical { choices }),
+        Parameter::new("depth", Kind::Int { low: 1, high: 9, log: false, step: None }).when("method", "tree"),
+        Parameter::new("rate", Kind::Float { low: 1e-4, high: 1.0, log: true, step: None }),
+    ];
+    Encoding::new(Space::new(parameters).unwrap()).domain().clone()
 }
 
 #[test]

@@ -49,9 +49,9 @@ fn they_hold_for_the_theory_preset_as_users_run_it() {
         let y = Parabola.value(&case.w_star, &[2.0 * x[0] - 1.0]) + noise.sample(rng);
         go_ucb.tell(Observation { x, outcome: Outcome::Value { y, noise_std: None } }).unwrap();
     }
-    assert_eq!(go_ucb.round_reports().len(), HORIZON);
-    let violations: Vec<String> =
-        go_ucb.round_reports().iter().flat_map(|report| report.violations()).collect();
+    let reports = go_ucb.round_reports().unwrap();
+    assert_eq!(reports.len(), HORIZON);
+    let violations: Vec<String> = reports.iter().flat_map(|report| report.violations()).collect();
     assert_eq!(violations, [""; 0]);
     assert_eq!(go_ucb.warnings(), [""; 0]);
 }

@@ -24,7 +24,7 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     study.workers = args.workers.map_or(study.workers, Into::into);
     study.seed = args.seed.unwrap_or(study.seed);
     let encoding = Encoding::new(study.space.clone());
-    let mut optimizer = match study.method.build(encoding.domain(), study.trials) {
+    let mut optimizer = match study.method.build(encoding.domain(), study.trials, study.seed) {
         Ok(optimizer) => optimizer,
         Err(error) => return Err(study.wrong_settings(&error).into()),
     };

@@ -4,8 +4,11 @@
 //! Given: outcomes. Gives: points drawn from the distribution.
 //! The distribution itself is in `distribution`, what its numbers mean in the domain in `genotype`.
 //!
+//! Draw number k is made by generator k of the seed, not by the generator of an ask: so the numbers that a
+//! proposed point was drawn as can be drawn again when all that is known of it is the point.
+//!
 //! It starts with a standard deviation of a quarter of each axis, around the best of the points that
-//! were told before the first ask, or else around the middle. A generation is over when enough points
+//! were told before the first was proposed, or else around the middle. A generation is over when enough points
 //! were told, whichever they are. One that was drawn from the current distribution counts in full; of
 //! any other (drawn earlier and told late, or never proposed) the step is limited and only counts for,
 //! never against, its direction (Hansen 2011, "Injecting external solutions into CMA-ES"). So nothing
@@ -19,13 +22,14 @@
 mod distribution;
 mod genotype;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::{first_fresh, fresh_uniform};
 use crate::encode::{Domain, is_same_point};
 use crate::error::TellError;
 use crate::history::History;
-use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng};
+use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, own_rng};
 use distribution::{Distribution, Sample};
 use genotype::Genotype;
 
@@ -46,9 +50,10 @@ const MAX_DOUBLINGS: u32 = 9;
 pub struct CmaEs {
     history: History,
     genotype: Genotype,
+    seed: u64,
     /// How often it has converged.
     n_restarts: u32,
-    /// `None` before the first ask and after convergence.
+    /// `None` before the first proposal and after convergence.
     run: Option<Run>,
 }
 
@@ -70,20 +75,39 @@ struct Proposal {
     sample: Sample,
 }
 
+/// How a proposed point came about.
+enum Drawn {
+    As(Sample),
+    /// Not from this distribution, which has more to give.
+    Elsewhere,
+    /// Nor is there anything that it could still give.
+    Converged,
+}
+
 impl CmaEs {
     /// A search of `domain`.
     pub fn new(domain: Domain) -> CmaEs {
         let genotype = Genotype::new(domain.clone());
-        CmaEs { history: History::new(domain), genotype, n_restarts: 0, run: None }
+        CmaEs { history: History::new(domain), genotype, seed: 0, n_restarts: 0, run: None }
     }
 
-    fn start(&self, rng: &mut Rng) -> Run {
-        let x = match (self.n_restarts, self.history.best()) {
+    /// With the draws of `seed`; seed 0 unless set.
+    pub fn with_seed(self, seed: u64) -> CmaEs {
+        CmaEs { seed, ..self }
+    }
+
+    /// For everything that is drawn for the next proposal.
+    fn next_rng(&self) -> Rng {
+        own_rng(self.seed, self.history.n_proposed() as u64)
+    }
+
+    fn start(&self, n_restarts: u32, rng: &mut Rng) -> Run {
+        let x = match (n_restarts, self.history.best()) {
             (0, best) => best.map(|best| best.x),
             _ => Some(self.history.domain().sample(rng)),
         };
         let mean = x.map_or_else(|| self.genotype.middle(), |x| self.genotype.preimage(&x));
-        let lambda = default_population(mean.len()) << self.n_restarts.min(MAX_DOUBLINGS);
+        let lambda = default_population(mean.len()) << n_restarts.min(MAX_DOUBLINGS);
         Run {
             distribution: Distribution::new(mean, &self.genotype.initial_stds(), lambda),
             pending: Vec::new(),
@@ -93,34 +117,55 @@ impl CmaEs {
     }
 
     /// A point of the distribution that was not proposed before; `None` if it has none left to give.
-    fn draw(&self, run: &Run, rng: &mut Rng) -> Option<Proposal> {
-        let mut sample = Sample::default();
-        let x = first_fresh(&self.history, N_DRAWS, || {
-            sample = run.distribution.sample(rng);
-            self.genotype.express(&sample.at)
-        })?;
-        Some(Proposal { x, sample })
+    fn draw(&self, run: &Run, rng: &mut Rng) -> Option<Vec<f64>> {
+        first_fresh(&self.history, N_DRAWS, || self.genotype.express(&run.distribution.sample(rng).at))
+    }
+
+    /// What `x` was drawn as, if `draw` gives it.
+    fn drawn_as(&self, run: &Run, x: &[f64], rng: &mut Rng) -> Drawn {
+        let mut is_converged = true;
+        for _ in 0..N_DRAWS {
+            let sample = run.distribution.sample(rng);
+            let drawn = self.genotype.express(&sample.at);
+            if is_same_point(&drawn, x) {
+                return Drawn::As(sample);
+            }
+            is_converged = is_converged && self.history.is_taken(&drawn);
+        }
+        if is_converged { Drawn::Converged } else { Drawn::Elsewhere }
     }
 }
 
 impl Optimizer for CmaEs {
-    fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
-        let mut run = self.run.take().unwrap_or_else(|| self.start(rng));
-        let mut proposal = self.draw(&run, rng);
-        if proposal.is_none() {
-            self.n_restarts += 1;
-            run = self.start(rng);
-            proposal = self.draw(&run, rng);
-        }
-        let proposal = proposal.unwrap_or_else(|| {
-            let x = fresh_uniform(&self.history, rng);
-            Proposal { sample: Sample::foreign(self.genotype.preimage(&x)), x }
+    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
+        let mut own = self.next_rng();
+        let run = match &self.run {
+            Some(run) => Cow::Borrowed(run),
+            None => Cow::Owned(self.start(self.n_restarts, &mut own)),
+        };
+        let x = self.draw(&run, &mut own).or_else(|| {
+            let restarted = self.start(self.n_restarts + 1, &mut own);
+            self.draw(&restarted, &mut own)
         });
-        let x = proposal.x.clone();
-        run.pending.push(proposal);
+        x.unwrap_or_else(|| fresh_uniform(&self.history, rng))
+    }
+
+    fn propose(&mut self, x: Vec<f64>) {
+        let mut own = self.next_rng();
+        let mut run = self.run.take().unwrap_or_else(|| self.start(self.n_restarts, &mut own));
+        let mut drawn = self.drawn_as(&run, &x, &mut own);
+        if let Drawn::Converged = drawn {
+            self.n_restarts += 1;
+            run = self.start(self.n_restarts, &mut own);
+            drawn = self.drawn_as(&run, &x, &mut own);
+        }
+        let sample = match drawn {
+            Drawn::As(sample) => sample,
+            Drawn::Elsewhere | Drawn::Converged => Sample::foreign(self.genotype.preimage(&x)),
+        };
+        run.pending.push(Proposal { x: x.clone(), sample });
         self.run = Some(run);
-        self.history.propose(x.clone());
-        x
+        self.history.propose(x);
     }
 
     fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
@@ -213,12 +258,12 @@ mod tests {
 
     #[test]
     fn it_is_an_optimizer_that_can_be_relied_on() {
-        checks::all(&|domain| Box::new(CmaEs::new(domain)));
+        checks::all(&|domain, seed| Box::new(CmaEs::new(domain).with_seed(seed)));
     }
 
     #[test]
     fn it_beats_uniform_search_in_cube_and_conditional_space() {
-        checks::beats_random(&|domain| Box::new(CmaEs::new(domain)));
+        checks::beats_random(&|domain, seed| Box::new(CmaEs::new(domain).with_seed(seed)));
     }
 
     #[test]

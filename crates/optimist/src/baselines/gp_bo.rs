@@ -98,6 +98,11 @@ impl GpBo {
         }
     }
 
+    /// With the evenly spread points of `seed`; seed 0 unless set.
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { design: Design { seed }, ..self }
+    }
+
     fn fitted(&self) -> Fitted {
         self.surrogate.fitted(self.history.observations(), 0)
     }
@@ -147,13 +152,15 @@ impl GpBo {
 }
 
 impl Optimizer for GpBo {
-    fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
+    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
         let n_told = self.history.observations().len();
         let exploring = n_told == 0 || n_told + self.history.pending().len() < self.explore_trials;
         let promising = if exploring { None } else { self.most_promising(rng) };
-        let x = promising.unwrap_or_else(|| self.design.next(&self.history, rng));
-        self.history.propose(x.clone());
-        x
+        promising.unwrap_or_else(|| self.design.next(&self.history, rng))
+    }
+
+    fn propose(&mut self, x: Vec<f64>) {
+        self.history.propose(x);
     }
 
     fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
@@ -196,7 +203,7 @@ mod tests {
 
     #[test]
     fn it_does_what_every_baseline_must() {
-        checks::all_once(&|domain| Box::new(GpBo::new(domain, 4, Acquisition::Ei)));
+        checks::all_once(&|domain, seed| Box::new(GpBo::new(domain, 4, Acquisition::Ei).with_seed(seed)));
     }
 
     #[test]

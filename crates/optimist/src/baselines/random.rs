@@ -20,10 +20,12 @@ impl Random {
 }
 
 impl Optimizer for Random {
-    fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
-        let x = fresh_uniform(&self.history, rng);
-        self.history.propose(x.clone());
-        x
+    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
+        fresh_uniform(&self.history, rng)
+    }
+
+    fn propose(&mut self, x: Vec<f64>) {
+        self.history.propose(x);
     }
 
     fn tell(&mut self, observation: Observation) -> Result<(), TellError> {

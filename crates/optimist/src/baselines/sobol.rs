@@ -6,7 +6,7 @@ use super::{MAX_DRAWS, first_fresh};
 use crate::encode::Domain;
 use crate::error::TellError;
 use crate::history::History;
-use crate::optimizer::{Observation, Optimizer, Recommendation, Rng};
+use crate::optimizer::{Observation, Optimizer, Recommendation, Rng, own_rng};
 use crate::sobol::{self, Sobol as Sequence};
 
 /// Proposes the points of one scrambled Sobol sequence and recommends the best value observed.
@@ -17,17 +17,24 @@ pub struct Sobol {
 }
 
 impl Sobol {
-    /// A search of `domain`. The sequence is scrambled by the generator of the first ask.
+    /// A search of `domain`.
     pub fn new(domain: Domain) -> Self {
         Self { history: History::new(domain), design: Design::default() }
+    }
+
+    /// With the sequence that `seed` scrambles; seed 0 unless set.
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { design: Design { seed }, ..self }
     }
 }
 
 impl Optimizer for Sobol {
-    fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
-        let x = self.design.next(&self.history, rng);
-        self.history.propose(x.clone());
-        x
+    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
+        self.design.next(&self.history, rng)
+    }
+
+    fn propose(&mut self, x: Vec<f64>) {
+        self.history.propose(x);
     }
 
     fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
@@ -46,25 +53,25 @@ impl Optimizer for Sobol {
 /// Evenly spread points of a domain, one after the other: also what optimizers with a model start with.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Design {
-    sequence: Option<Sequence>,
-    n_drawn: u32,
+    /// What the sequence is scrambled by.
+    pub(super) seed: u64,
 }
 
 impl Design {
-    /// The next point that is neither told nor pending, while there is one to be found.
-    pub(super) fn next(&mut self, history: &History, rng: &mut Rng) -> Vec<f64> {
-        let fresh = first_fresh(history, MAX_DRAWS, || self.draw(history.domain(), rng));
-        fresh.unwrap_or_else(|| self.draw(history.domain(), rng))
-    }
-
-    /// Coordinates beyond the tabulated ones are random.
-    fn draw(&mut self, domain: &Domain, rng: &mut Rng) -> Vec<f64> {
+    /// The next point that is neither told nor pending, while there is one to be found: the sequence is entered at the
+    /// number of points proposed so far. Coordinates beyond the tabulated ones are random.
+    pub(super) fn next(&self, history: &History, rng: &mut Rng) -> Vec<f64> {
+        let domain = history.domain();
         let n_even = domain.n_free().min(sobol::MAX_DIMENSION);
-        let sequence = self.sequence.get_or_insert_with(|| Sequence::scrambled(n_even, rng));
-        let mut u = sequence.point(self.n_drawn);
-        u.resize_with(domain.n_free(), || rng.random());
-        self.n_drawn = self.n_drawn.wrapping_add(1);
-        domain.place(&u)
+        let sequence = Sequence::scrambled(n_even, &mut own_rng(self.seed, 0));
+        let mut index = history.n_proposed() as u32;
+        let mut draw = || {
+            let mut u = sequence.point(index);
+            u.resize_with(domain.n_free(), || rng.random());
+            index = index.wrapping_add(1);
+            domain.place(&u)
+        };
+        first_fresh(history, MAX_DRAWS, &mut draw).unwrap_or_else(draw)
     }
 }
 
@@ -76,7 +83,7 @@ mod tests {
 
     #[test]
     fn points_are_spread_evenly_and_by_the_seed() {
-        let ask = |seed| Sobol::new(Domain::cube(3)).ask_batch(64, &mut rng(seed, 0));
+        let ask = |seed| Sobol::new(Domain::cube(3)).with_seed(seed).ask_batch(64, &mut rng(0, 0));
         let points = ask(1);
         for column in 0..3 {
             let mut cells: Vec<usize> = points.iter().map(|x| (x[column] * 64.0) as usize).collect();
@@ -89,7 +96,7 @@ mod tests {
 
     #[test]
     fn it_does_what_every_baseline_must() {
-        checks::all(&|domain| Box::new(Sobol::new(domain)));
+        checks::all(&|domain, seed| Box::new(Sobol::new(domain).with_seed(seed)));
     }
 
     #[test]

@@ -126,7 +126,7 @@ mod tests {
             (r#"{"name": "gp-ucb", "explore_trials": 0}"#, "explore_trials"),
             (r#"{"name": "turbo", "explore_trials": 0}"#, "explore_trials"),
         ] {
-            let refused = read(table).unwrap().build(&Domain::cube(2), 30).err();
+            let refused = read(table).unwrap().build(&Domain::cube(2), 30, 0).err();
             assert!(
                 matches!(refused, Some(MethodError::BadSetting { key: got, .. }) if got == key),
                 "{refused:?}"
