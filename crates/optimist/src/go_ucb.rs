@@ -19,6 +19,7 @@ use crate::error::{MethodError, TellError};
 use crate::history::History;
 use crate::model::Family;
 use crate::model::kind::FamilyKind;
+use crate::normal::expected_excess;
 use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, own_rng, rng};
 use crate::oracle::OracleError;
 use crate::schedule::{Plan, explore_trials};
@@ -30,6 +31,10 @@ type MakeFamily = Box<dyn Fn() -> Box<dyn Family> + Send + Sync>;
 
 /// Draws of a uniform point before one that was tried already is accepted: a finite domain may be exhausted.
 const REDRAWS: usize = 1000;
+
+/// Points with the highest values of which one is believed to be the best. As many as most runs have; a limit, so that a long run
+/// is not gone through each time.
+const CONTENDERS: usize = 64;
 
 /// Algorithm 1.
 pub struct GoUcb {
@@ -160,9 +165,8 @@ impl GoUcb {
     /// The paper's answer: one of the points of Phase II, uniformly; of Phase I if there is none.
     pub fn draw_answer(&self, rng: &mut Rng) -> Option<Recommendation> {
         let told = self.history.observations();
-        let value = |observation: &Observation| match observation.outcome {
-            Outcome::Value { y, .. } => Some(Recommendation { x: observation.x.clone(), mean: y, std: None }),
-            Outcome::Failed => None,
+        let value = |told: &Observation| {
+            told.value().map(|mean| Recommendation { x: told.x.clone(), mean, std: None })
         };
         let phase_two: Vec<Recommendation> = told.iter().skip(self.explore).filter_map(value).collect();
         let drawn = if phase_two.is_empty() { told.iter().filter_map(value).collect() } else { phase_two };
@@ -181,21 +185,31 @@ impl GoUcb {
         match self.settings.updates {
             Updates::Refit => {
                 let belief = self.refit(&self.pending(), rng)?; // lines 2-4
-                Ok(self.most_hopeful(&belief, rng)) // line 5
+                Ok(self.most_hopeful(&belief, &self.region(&belief), rng)) // line 5
             }
             Updates::Recursive => {
                 let kept = lock(&self.recursive).take();
                 let mut recursive = kept.map_or_else(|| self.start_recursion(), Ok)?; // Phase I, line 5
                 recursive.follow(self.history.observations(), &self.frame); // lines 2-4
-                let x_t = self.most_hopeful(recursive.belief(), rng); // line 5
+                let x_t = self.most_hopeful(recursive.belief(), &self.region(recursive.belief()), rng); // line 5
                 *lock(&self.recursive) = Some(recursive);
                 Ok(x_t)
             }
         }
     }
 
+    /// Of the points with the highest values, the one of which most is expected. With noise it need not be the first:
+    /// that one may have been lucky.
+    fn best_believed(&self, belief: &Belief) -> Option<&[f64]> {
+        let contenders = self.history.highest(CONTENDERS).into_iter();
+        let expected = contenders.map(|told| (told, belief.ball.mean(&self.frame.apply(&told.x))));
+        expected
+            .reduce(|best, next| if next.1 > best.1 { next } else { best })
+            .map(|(told, _)| told.x.as_slice())
+    }
+
     /// Line 5: argmax over x and over w in Ball_t.
-    fn most_hopeful(&self, belief: &Belief, rng: &mut Rng) -> Option<Vec<f64>> {
+    fn most_hopeful(&self, belief: &Belief, region: &Region<'_>, rng: &mut Rng) -> Option<Vec<f64>> {
         let domain = self.history.domain();
         let t = self.history.observations().len().saturating_sub(self.explore) + 1;
         // Points that are tried at the same time as others may look further afield.
@@ -206,22 +220,20 @@ impl GoUcb {
         match self.settings.search {
             Search::Joint(ascent) => Some(ascent.argmax(hope, domain, rng)).filter(|x| !taken(x)),
             Search::Bound(effort) => {
-                let incumbents: Vec<Vec<f64>> = self.history.best().into_iter().map(|best| best.x).collect();
-                argmax(hope, &self.region(), &incumbents, taken, effort, rng)
+                let incumbents: Vec<Vec<f64>> =
+                    self.best_believed(belief).into_iter().map(<[f64]>::to_vec).collect();
+                argmax(hope, region, &incumbents, taken, effort, rng)
             }
         }
     }
 
     /// Where line 5 looks: the trust region around the best point so far, or everywhere.
-    fn region(&self) -> Region<'_> {
+    fn region(&self, belief: &Belief) -> Region<'_> {
         let mut region = Region::whole(self.history.domain());
-        if let (Some(trust), Some(best)) = (&self.settings.trust_region, self.history.best()) {
-            let values = self.history.observations().iter().map(|observation| match observation.outcome {
-                Outcome::Value { y, .. } => Some(y),
-                Outcome::Failed => None,
-            });
+        if let (Some(trust), Some(best)) = (&self.settings.trust_region, self.best_believed(belief)) {
+            let values = self.history.observations().iter().map(Observation::value);
             let half = trust.half_width(self.explore, values);
-            for (j, centre) in best.x.iter().enumerate() {
+            for (j, centre) in best.iter().enumerate() {
                 region.lower[j] = (centre - half).max(0.0);
                 region.upper[j] = (centre + half).min(1.0);
             }
@@ -304,12 +316,21 @@ impl Optimizer for GoUcb {
             return self.draw_answer(&mut rng(0, self.history.observations().len() as u64));
         }
         let Some(belief) = self.belief() else { return self.history.best() };
-        let told = self.history.observations().iter().filter(|o| o.outcome != Outcome::Failed);
-        let predicted = told.map(|observation| {
-            let (mean, std) = belief.predict(&self.frame.apply(&observation.x));
-            Recommendation { x: observation.x.clone(), mean, std: Some(std) }
-        });
-        predicted.max_by(|a, b| a.mean.total_cmp(&b.mean))
+        let x = self.best_believed(&belief)?;
+        let (mean, std) = belief.predict(&self.frame.apply(x));
+        Some(Recommendation { x: x.to_vec(), mean, std: Some(std) })
+    }
+
+    /// At the most hopeful point of the whole domain, and above what is expected of the best point.
+    fn expected_gain(&self) -> Option<f64> {
+        let belief = self.belief()?;
+        let predict = |x: &[f64]| belief.predict(&self.frame.apply(x));
+        let (best, _) = predict(self.best_believed(&belief)?);
+        let everywhere = Region::whole(self.history.domain());
+        let rng = &mut rng(0, self.history.observations().len() as u64);
+        let x = self.most_hopeful(&belief, &everywhere, rng)?;
+        let (mean, std) = predict(&x);
+        Some(expected_excess(mean, std, best))
     }
 }
 

@@ -82,12 +82,22 @@ impl History {
 
     /// The largest value told, the first of equals, as a recommendation without a model.
     pub fn best(&self) -> Option<Recommendation> {
-        let values = self.observations.iter().filter_map(|Observation { x, outcome }| match *outcome {
-            Outcome::Value { y, .. } => Some((x, y)),
-            Outcome::Failed => None,
-        });
-        let (x, mean) = values.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
-        Some(Recommendation { x: x.clone(), mean, std: None })
+        let values = self.observations.iter().filter_map(|told| Some((told, told.value()?)));
+        let (told, mean) = values.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+        Some(Recommendation { x: told.x.clone(), mean, std: None })
+    }
+
+    /// The `n` observations with the largest values, largest first, or all that have one if they are fewer.
+    pub fn highest(&self, n: usize) -> Vec<&Observation> {
+        let mut values: Vec<(&Observation, f64)> =
+            self.observations.iter().filter_map(|told| Some((told, told.value()?))).collect();
+        let falling = |a: &(_, f64), b: &(_, f64)| b.1.total_cmp(&a.1);
+        if values.len() > n {
+            values.select_nth_unstable_by(n, falling);
+            values.truncate(n);
+        }
+        values.sort_by(falling);
+        values.into_iter().map(|(told, _)| told).collect()
     }
 }
 
@@ -159,5 +169,18 @@ mod tests {
             history.tell(value(&[x], y, None)).unwrap();
         }
         assert_eq!(history.best(), Some(Recommendation { x: vec![0.2], mean: -1.0, std: None }));
+    }
+
+    #[test]
+    fn the_highest_are_the_largest_values_without_failures() {
+        let mut history = History::new(Domain::cube(1));
+        for (i, y) in [3.0, 1.0, 4.0, 1.5, 9.0, 2.0, 6.0].into_iter().enumerate() {
+            history.tell(value(&[0.1 * i as f64], y, None)).unwrap();
+            history.tell(failed(&[0.1 * i as f64 + 0.05])).unwrap();
+        }
+        let highest = |n| history.highest(n).iter().map(|told| told.value().unwrap()).collect::<Vec<_>>();
+        assert!(highest(0).is_empty());
+        assert_eq!(highest(3), [9.0, 6.0, 4.0]);
+        assert_eq!(highest(99), [9.0, 6.0, 4.0, 3.0, 2.0, 1.5, 1.0]);
     }
 }

@@ -44,6 +44,7 @@ pub mod linalg;
 mod maximize;
 pub mod method;
 pub mod model;
+mod normal;
 pub mod optimizer;
 pub mod oracle;
 pub mod schedule;

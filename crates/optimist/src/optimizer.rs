@@ -50,6 +50,16 @@ pub struct Observation {
     pub outcome: Outcome,
 }
 
+impl Observation {
+    /// The value observed; `None` of a failure.
+    pub fn value(&self) -> Option<f64> {
+        match self.outcome {
+            Outcome::Value { y, .. } => Some(y),
+            Outcome::Failed => None,
+        }
+    }
+}
+
 /// The point an optimizer would bet on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recommendation {

@@ -338,6 +338,34 @@ mod answers {
     }
 
     #[test]
+    fn the_search_does_not_stay_with_a_lucky_measurement() {
+        let mut optimizer = go_ucb(&Domain::cube(2), 40);
+        for x in lattice(5) {
+            optimizer.tell(value(&x, hill(&x))).unwrap();
+        }
+        let outcome = Outcome::Value { y: 1.0, noise_std: Some(2.0) };
+        optimizer.tell(Observation { x: vec![0.95, 0.95], outcome }).unwrap();
+        // Failures narrow the trust region; it must not close around the lucky point.
+        let points = run(&mut optimizer, 0..12, 1, |x| measured(hill(x)));
+        let last = points.last().unwrap();
+        assert!(hill(last) > -0.02, "{last:?}");
+    }
+
+    #[test]
+    fn the_expected_gain_falls_as_the_hill_becomes_known_and_has_the_units_of_the_values() {
+        let gain_after = |trials: usize, unit: f64| {
+            let mut optimizer = go_ucb(&Domain::cube(2), 40);
+            assert_eq!(optimizer.expected_gain(), None);
+            run(&mut optimizer, 0..trials, 3, |x| measured(unit * hill(x)));
+            optimizer.expected_gain().unwrap()
+        };
+        let (early, late) = (gain_after(6, 1.0), gain_after(40, 1.0));
+        assert!(early > 1e-3 && (0.0..1e-3).contains(&late), "{early}, then {late}");
+        let scaled = gain_after(6, 1000.0);
+        assert!((scaled / early / 1000.0 - 1.0).abs() < 1e-3, "{scaled}, {early}");
+    }
+
+    #[test]
     fn a_failed_point_is_never_recommended() {
         let mut optimizer = go_ucb(&Domain::cube(2), 12);
         let failing = |x: &[f64]| x[0] > 0.4;

@@ -29,7 +29,7 @@ use super::{first_fresh, fresh_uniform};
 use crate::encode::{Domain, is_same_point};
 use crate::error::TellError;
 use crate::history::History;
-use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, own_rng};
+use crate::optimizer::{Observation, Optimizer, Recommendation, Rng, own_rng};
 use distribution::{Distribution, Sample};
 use genotype::Genotype;
 
@@ -175,11 +175,7 @@ impl Optimizer for CmaEs {
         };
         let sample =
             run.withdraw(&told.x).unwrap_or_else(|| Sample::foreign(self.genotype.preimage(&told.x)));
-        let value = match told.outcome {
-            Outcome::Value { y, .. } => Some(y),
-            Outcome::Failed => None,
-        };
-        run.told.push((sample, value));
+        run.told.push((sample, told.value()));
         if run.told.len() >= run.distribution.population() && run.end_generation(&self.genotype).is_none() {
             self.run = None;
             self.n_restarts += 1;
@@ -250,6 +246,7 @@ fn rank(value: Option<f64>) -> f64 {
 mod tests {
     use super::*;
     use crate::baselines::checks;
+    use crate::optimizer::Outcome;
     use crate::optimizer::rng;
 
     fn value(y: f64) -> Outcome {

@@ -5,7 +5,6 @@ mod checks;
 mod cma_es;
 pub mod gp;
 mod gp_bo;
-mod normal;
 mod random;
 mod sobol;
 mod tpe;

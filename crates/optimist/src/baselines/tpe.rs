@@ -18,7 +18,7 @@ use super::{first_fresh, fresh_uniform};
 use crate::encode::Domain;
 use crate::error::TellError;
 use crate::history::History;
-use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng};
+use crate::optimizer::{Observation, Optimizer, Recommendation, Rng};
 use density::Density;
 
 /// Trials before the first density: until then points are uniform.
@@ -53,12 +53,8 @@ impl Tpe {
     /// The good points and the rest, each from the oldest to the newest, pending ones last.
     fn split(&self) -> (Vec<&[f64]>, Vec<&[f64]>) {
         let observations = self.history.observations();
-        let value = |idx: usize| match observations[idx].outcome {
-            Outcome::Value { y, .. } => Some(y),
-            Outcome::Failed => None,
-        };
         let mut by_value: Vec<(usize, f64)> =
-            (0..observations.len()).filter_map(|idx| Some((idx, value(idx)?))).collect();
+            observations.iter().enumerate().filter_map(|(idx, told)| Some((idx, told.value()?))).collect();
         by_value.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut is_good = vec![false; observations.len()];
         for (idx, _) in by_value.iter().take(n_good(observations.len())) {
@@ -176,6 +172,7 @@ fn n_good(n: usize) -> usize {
 mod tests {
     use super::*;
     use crate::baselines::checks;
+    use crate::optimizer::Outcome;
 
     #[test]
     fn it_is_an_optimizer_that_can_be_relied_on() {

@@ -92,11 +92,7 @@ impl Told {
     /// `None` if no trial gave a value.
     pub fn new(history: &History, frame: &Frame) -> Option<Self> {
         let observations = history.observations();
-        let value = |observation: &Observation| match observation.outcome {
-            Outcome::Value { y, .. } => Some(y),
-            Outcome::Failed => None,
-        };
-        let values: Vec<f64> = observations.iter().filter_map(value).collect();
+        let values: Vec<f64> = observations.iter().filter_map(Observation::value).collect();
         let worst = values.iter().copied().reduce(f64::min)?;
         let spread = Outputs::standardized(&values).scale;
         let mut told = Self { x: Matrix::zeros(0, frame.dimension()), y: Vec::new(), noise_std: Vec::new() };

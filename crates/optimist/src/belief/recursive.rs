@@ -8,7 +8,7 @@ use crate::confidence::{Confidence, Round};
 use crate::linalg::{Matrix, dot};
 use crate::model::Family;
 use crate::model::isotropic::Isotropic;
-use crate::optimizer::{Observation, Outcome, Rng};
+use crate::optimizer::{Observation, Rng};
 use crate::oracle::{self, OracleError, Problem, sgd};
 use crate::settings::Oracle;
 
@@ -69,10 +69,7 @@ impl Recursive {
 }
 
 fn value(observation: &Observation) -> Option<(&[f64], f64)> {
-    match observation.outcome {
-        Outcome::Value { y, .. } => Some((&observation.x, y)),
-        Outcome::Failed => None,
-    }
+    Some((&observation.x, observation.value()?))
 }
 
 #[cfg(test)]
@@ -80,6 +77,7 @@ mod tests {
     use super::*;
     use crate::linalg::add_scaled;
     use crate::model::mlp::{Activation, Mlp};
+    use crate::optimizer::Outcome;
     use crate::optimizer::rng;
 
     const LAMBDA: f64 = 3.0;

@@ -11,8 +11,8 @@
 use std::ops::Range;
 
 use super::distribution::Distribution;
-use crate::baselines::normal::{below, quantile};
 use crate::encode::{AxisKind, Domain, Grid};
+use crate::normal::{below, quantile};
 
 /// Standard deviation to begin with, on an axis of length 1.
 const INITIAL_STD: f64 = 0.25;

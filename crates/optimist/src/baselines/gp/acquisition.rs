@@ -8,8 +8,8 @@
 //! q = 1/(t + 2/(t + 3/(t + …))), Φ(z) = φ(z) / (t + q) and h(z) = φ(z) q / (t + q).
 
 use super::{Gp, Posterior};
-use crate::baselines::normal::{LN_SQRT_2PI, below};
 use crate::linalg::Matrix;
+use crate::normal::{LN_SQRT_2PI, below};
 use crate::search::Score;
 
 /// What a point is judged by.

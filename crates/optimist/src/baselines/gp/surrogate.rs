@@ -147,12 +147,8 @@ impl Standard {
 
 /// The values, with the worst of them for each failure; zeros if all failed.
 fn values(observations: &[Observation]) -> Vec<f64> {
-    let value = |observation: &Observation| match observation.outcome {
-        Outcome::Value { y, .. } => Some(y),
-        Outcome::Failed => None,
-    };
-    let worst = observations.iter().filter_map(value).reduce(f64::min).unwrap_or(0.0);
-    observations.iter().map(|observation| value(observation).unwrap_or(worst)).collect()
+    let worst = observations.iter().filter_map(Observation::value).reduce(f64::min).unwrap_or(0.0);
+    observations.iter().map(|observation| observation.value().unwrap_or(worst)).collect()
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
-use crate::baselines::normal::{LN_SQRT_2PI, log_mass};
 use crate::encode::{AxisKind, Domain, Grid};
+use crate::normal::{LN_SQRT_2PI, log_mass};
 use crate::optimizer::Rng;
 
 /// Weight of the prior, where recent points weigh 1 (Optuna's `prior_weight`).

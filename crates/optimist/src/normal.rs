@@ -1,17 +1,33 @@
-//! The standard normal distribution, as TPE and CMA-ES need it.
+//! The standard normal distribution.
 
-use std::f64::consts::{FRAC_1_SQRT_2, PI};
+use std::f64::consts::FRAC_1_SQRT_2;
 
 /// ln √(2π).
-pub(super) const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
+pub(crate) const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
 
 /// Chance of a value below `z`; exact far in the lower tail, where it underflows beyond -38.
-pub(super) fn below(z: f64) -> f64 {
+pub(crate) fn below(z: f64) -> f64 {
     0.5 * libm::erfc(-z * FRAC_1_SQRT_2)
 }
 
+/// Density at `z`.
+pub(crate) fn density(z: f64) -> f64 {
+    (-0.5 * z * z - LN_SQRT_2PI).exp()
+}
+
+/// What is to be expected above `threshold`, values below it counting nothing, of a normal value of this mean and
+/// standard deviation.
+pub(crate) fn expected_excess(mean: f64, std: f64, threshold: f64) -> f64 {
+    if std <= 0.0 {
+        return (mean - threshold).max(0.0);
+    }
+    let z = (mean - threshold) / std;
+    // In the lower tail the two terms cancel to rounding, which must not become a loss.
+    (std * (z * below(z) + density(z))).max(0.0)
+}
+
 /// Logarithm of the chance of a value from `low` to `high`; -∞ where it underflows.
-pub(super) fn log_mass(low: f64, high: f64) -> f64 {
+pub(crate) fn log_mass(low: f64, high: f64) -> f64 {
     /// Intervals this narrow would lose their digits in a difference. The density in the middle is
     /// exact to 1e-5 there, up to 100 standard deviations out.
     const NARROW: f64 = 1e-4;
@@ -25,7 +41,7 @@ pub(super) fn log_mass(low: f64, high: f64) -> f64 {
 }
 
 /// Where a value is below with a chance of `share`, between 0 and 1 exclusively: inverse of [`below`].
-pub(super) fn quantile(share: f64) -> f64 {
+pub(crate) fn quantile(share: f64) -> f64 {
     if share > 0.5 {
         return -quantile(1.0 - share);
     }
@@ -36,8 +52,7 @@ pub(super) fn quantile(share: f64) -> f64 {
         z -= 1.0;
     }
     for _ in 0..20 {
-        let density = (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
-        let step = below(z) / density * (share / below(z)).ln();
+        let step = below(z) / density(z) * (share / below(z)).ln();
         z += step;
         if step.abs() < 1e-13 * (1.0 + z.abs()) {
             break;
@@ -51,6 +66,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn the_expected_excess_is_the_mean_of_what_lies_above() {
+        for (mean, std, threshold) in [(0.0, 1.0, 0.0), (1.0, 2.0, 3.0), (-4.0, 0.5, -3.0), (2.0, 1.0, -3.0)]
+        {
+            let n = 200_000;
+            let above = |i: usize| mean + std * quantile((i as f64 + 0.5) / n as f64) - threshold;
+            let average = (0..n).map(|i| above(i).max(0.0)).sum::<f64>() / n as f64;
+            let excess = expected_excess(mean, std, threshold);
+            assert!((excess - average).abs() < 1e-4 * std, "{excess} and {average}");
+        }
+        assert_eq!([expected_excess(1.0, 0.0, 3.0), expected_excess(3.0, 0.0, 1.0)], [0.0, 2.0]);
+        assert!((0..100).all(|z| expected_excess(-f64::from(z), 1.0, 0.0) >= 0.0));
+    }
 
     #[test]
     fn chances_are_those_of_the_tables() {
