@@ -12,6 +12,8 @@
 //!
 //! Departures from the paper: none in the updates; P and s_i are free so that a learnt prior fits in.
 
+use std::sync::Arc;
+
 use crate::linalg::{Cholesky, Matrix, add_scaled, dot};
 use crate::model::{Embedded, Family, Point};
 
@@ -35,8 +37,9 @@ pub struct Round<'a> {
 }
 
 /// Σ_t and ŵ_t, hence Ball_t for every β_t.
+#[derive(Clone)]
 pub struct Confidence {
-    family: Box<dyn Family>,
+    family: Arc<dyn Family>,
     prior_std: Vec<f64>,
     w_hat_0: Vec<f64>,
     /// f_x(ŵ_0) is zero everywhere, as for a linear family with its prior centred at zero.
@@ -53,6 +56,7 @@ pub struct Confidence {
     trace_bound: f64,
 }
 
+#[derive(Clone)]
 enum Form {
     /// Factor of G P² Gᵀ + S, and its inverse times the residuals.
     Dual { factor: Cholesky, alpha: Vec<f64> },
@@ -81,7 +85,7 @@ impl Confidence {
             trace_bound: prior_std.iter().map(|p| p.powi(-2)).fold(0.0, f64::max),
             prior_std,
             w_hat_0,
-            family,
+            family: family.into(),
         }
     }
 

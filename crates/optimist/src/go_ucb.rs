@@ -11,9 +11,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rand::RngExt;
 
 use crate::acquisition::{Frame, Hope, Region, argmax};
+use crate::belief::growing::{Growing, checkpoint};
 use crate::belief::recursive::Recursive;
 use crate::belief::refit::Refit;
-use crate::belief::{Belief, Told, frame};
+use crate::belief::{Belief, frame};
 use crate::encode::Domain;
 use crate::error::{MethodError, TellError};
 use crate::history::History;
@@ -48,7 +49,9 @@ pub struct GoUcb {
     plan: Plan,
     /// For ŵ_0, which must not change from trial to trial.
     seed: u64,
-    /// The recursion so far: it saves time and changes nothing.
+    /// The belief of the last ask: it saves time and changes nothing.
+    growing: Mutex<Option<Growing>>,
+    /// The recursion so far: likewise.
     recursive: Mutex<Option<Recursive>>,
     /// What is known of the objective, for the reports of preset `theory`.
     truth: Option<Truth>,
@@ -107,6 +110,7 @@ impl GoUcb {
             history: History::new(domain),
             explore,
             seed: 0,
+            growing: Mutex::default(),
             recursive: Mutex::default(),
             truth: None,
             rounds: Vec::new(),
@@ -159,7 +163,7 @@ impl GoUcb {
 
     /// What is believed now on all data (`belief::refit`, whatever the preset), pending points not counted; `None` before the first value, or if no family fits.
     pub fn belief(&self) -> Option<Belief> {
-        self.refit(&[], &mut rng(0, self.history.observations().len() as u64)).ok()
+        self.refit(&mut rng(0, self.history.observations().len() as u64)).ok()
     }
 
     /// The paper's answer: one of the points of Phase II, uniformly; of Phase I if there is none.
@@ -184,7 +188,8 @@ impl GoUcb {
     fn exploit(&self, rng: &mut Rng) -> Result<Option<Vec<f64>>, OracleError> {
         match self.settings.updates {
             Updates::Refit => {
-                let belief = self.refit(&self.pending(), rng)?; // lines 2-4
+                let mut belief = self.refit(rng)?; // lines 2-4
+                belief.suppose(&self.pending());
                 Ok(self.most_hopeful(&belief, &self.region(&belief), rng)) // line 5
             }
             Updates::Recursive => {
@@ -241,14 +246,27 @@ impl GoUcb {
         region
     }
 
-    fn refit(&self, pending: &[Vec<f64>], rng: &mut Rng) -> Result<Belief, OracleError> {
+    /// What all data say, pending points not counted. Kept from ask to ask if that changes nothing: a fit that is not
+    /// linear starts at random.
+    fn refit(&self, rng: &mut Rng) -> Result<Belief, OracleError> {
         let restarts = match self.settings.oracle {
             Oracle::LevenbergMarquardt { restarts } => restarts,
             Oracle::Sgd(_) => 1,
         };
         let refit = Refit { scaled: self.settings.scaled, warp: self.settings.warp, restarts };
-        let told = Told::new(&self.history, &self.frame).ok_or(OracleError::NothingToFit)?;
-        refit.fit(self.families.iter().map(|make| make()), &told, pending, rng)
+        let families: Vec<_> = self.families.iter().map(|make| make()).collect();
+        let is_linear = families.iter().all(|family| family.is_linear());
+        let told = self.history.observations();
+        let n_fitted = if is_linear { checkpoint(told.len()) } else { told.len() };
+        let kept = lock(&self.growing).take().filter(|kept| is_linear && kept.is_current(told.len()));
+        let mut growing = match kept {
+            Some(growing) => growing,
+            None => Growing::fit(&refit, families, &told[..n_fitted], &self.frame, rng)?,
+        };
+        growing.follow(told, &self.frame);
+        let belief = growing.belief().clone();
+        *lock(&self.growing) = Some(growing);
+        Ok(belief)
     }
 
     fn start_recursion(&self) -> Result<Recursive, OracleError> {

@@ -3,25 +3,30 @@
 //! Given: observations and pending points, a family, the settings. Gives: Ball_t in model coordinates, and the way
 //! back to the units of the observations. Does not know: what is proposed.
 //!
-//! Two ways, by `Updates`: `refit` fits everything anew each round, `recursive` is the paper's update.
+//! Two ways, by `Updates`: `refit` fits everything anew, and `growing` says when; `recursive` is the paper's update.
 
+pub mod growing;
 pub mod recursive;
 pub mod refit;
 
 use crate::acquisition::Frame;
-use crate::confidence::Confidence;
+use crate::confidence::{Confidence, Round};
 use crate::encode::Domain;
-use crate::history::History;
-use crate::linalg::Matrix;
+use crate::evidence::Data;
+use crate::linalg::{Matrix, dot};
+use crate::model::Family;
 use crate::optimizer::{Observation, Outcome};
 use crate::warp::Warp;
 
 /// What is believed about the objective after some observations.
+#[derive(Clone)]
 pub struct Belief {
     /// Σ_t and ŵ_t.
     pub ball: Confidence,
     /// How the values that the ball speaks of are read.
     pub outputs: Outputs,
+    /// Noise of an observation, in the units of the ball.
+    pub noise_std: f64,
 }
 
 impl Belief {
@@ -30,6 +35,39 @@ impl Belief {
         let (mean, u) = self.ball.predict(x);
         self.outputs.restore(mean, u)
     }
+
+    /// Adds observations of a family that is linear in w; scales, warp and noise stay as they are.
+    pub fn observe(&mut self, told: &Told) {
+        let data = told.data(&self.outputs);
+        let prior_mean = prior_mean(self.ball.family());
+        for (i, x) in data.x.iter_rows().enumerate() {
+            let y = self.outputs.warp.apply(data.y[i]);
+            let residual = y - self.ball.family().value(&prior_mean, x);
+            let noise_var = data.known_noise_var[i] + self.noise_std * self.noise_std;
+            self.ball.push(Round { w: &prior_mean, x, residual, noise_var });
+        }
+    }
+
+    /// Takes each of these points (model coordinates) as observed at its mean: the uncertainty there is gone, and the
+    /// next point is found elsewhere.
+    pub fn suppose(&mut self, pending: &[Vec<f64>]) {
+        let w_hat = self.ball.w_hat().to_vec();
+        let prior_mean = prior_mean(self.ball.family());
+        let shift: Vec<f64> = w_hat.iter().zip(&prior_mean).map(|(w, m)| w - m).collect();
+        let noise_var = self.noise_std * self.noise_std;
+        let mut grad_w = vec![0.0; w_hat.len()];
+        for x in pending {
+            self.ball.family().grad_w(&w_hat, x, &mut grad_w);
+            let residual = dot(&grad_w, &shift);
+            self.ball.push(Round { w: &w_hat, x, residual, noise_var });
+        }
+    }
+}
+
+fn prior_mean(family: &dyn Family) -> Vec<f64> {
+    let mut mean = vec![0.0; family.n_weights()];
+    family.prior_mean(&mut mean);
+    mean
 }
 
 /// From the units of the observations to those of the model: standardised, then warped.
@@ -77,8 +115,24 @@ impl Outputs {
     }
 }
 
-/// Everything told, in model coordinates and own units. A failure counts as the worst value told, give or take the
-/// spread of all values: it says "not here", but not how bad, and it may have been chance.
+/// What a failure counts as: the worst value told, give or take the spread of all. It says "not here", but not how
+/// bad, and it may have been chance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FailedAs {
+    y: f64,
+    noise_std: f64,
+}
+
+impl FailedAs {
+    /// `None` if no observation has a value.
+    pub fn among(observations: &[&Observation]) -> Option<Self> {
+        let values: Vec<f64> = observations.iter().filter_map(|told| told.value()).collect();
+        let worst = values.iter().copied().reduce(f64::min)?;
+        Some(Self { y: worst, noise_std: Outputs::standardized(&values).scale })
+    }
+}
+
+/// Observations in model coordinates and own units.
 pub struct Told {
     /// Points. (t, d_x)
     pub x: Matrix,
@@ -89,23 +143,34 @@ pub struct Told {
 }
 
 impl Told {
-    /// `None` if no trial gave a value.
-    pub fn new(history: &History, frame: &Frame) -> Option<Self> {
-        let observations = history.observations();
-        let values: Vec<f64> = observations.iter().filter_map(Observation::value).collect();
-        let worst = values.iter().copied().reduce(f64::min)?;
-        let spread = Outputs::standardized(&values).scale;
+    /// These observations, in this order.
+    pub fn new<'a>(
+        observations: impl IntoIterator<Item = &'a Observation>,
+        failed_as: FailedAs,
+        frame: &Frame,
+    ) -> Self {
         let mut told = Self { x: Matrix::zeros(0, frame.dimension()), y: Vec::new(), noise_std: Vec::new() };
         for observation in observations {
             let (y, noise_std) = match observation.outcome {
                 Outcome::Value { y, noise_std } => (y, noise_std.unwrap_or(0.0)),
-                Outcome::Failed => (worst, spread),
+                Outcome::Failed => (failed_as.y, failed_as.noise_std),
             };
             told.x.push_row(&frame.apply(&observation.x));
             told.y.push(y);
             told.noise_std.push(noise_std);
         }
-        Some(told)
+        told
+    }
+
+    /// On the scale of `outputs`, before the warp.
+    fn data(&self, outputs: &Outputs) -> Data {
+        // Noise beyond a million times the spread of the values says nothing more than that.
+        let known_noise_var = |&std: &f64| outputs.standardize_difference(std).min(1e6).powi(2);
+        Data {
+            x: self.x.clone(),
+            y: self.y.iter().map(|&y| outputs.standardize(y)).collect(),
+            known_noise_var: self.noise_std.iter().map(known_noise_var).collect(),
+        }
     }
 }
 
@@ -171,15 +236,15 @@ mod tests {
 
     #[test]
     fn a_failure_counts_as_the_worst_value_told_give_or_take_the_spread() {
-        let mut history = History::new(Domain::cube(1));
-        let frame = Frame::symmetric(1);
-        let mut tell = |x: f64, outcome: Outcome| {
-            history.tell(Observation { x: vec![x], outcome }).unwrap();
-            Told::new(&history, &frame)
-        };
-        assert!(tell(0.0, Outcome::Failed).is_none());
-        tell(0.5, Outcome::Value { y: -3.0, noise_std: Some(0.1) });
-        let told = tell(1.0, Outcome::Value { y: 2.0, noise_std: None }).unwrap();
+        let observation = |x: f64, outcome: Outcome| Observation { x: vec![x], outcome };
+        let all = [
+            observation(0.0, Outcome::Failed),
+            observation(0.5, Outcome::Value { y: -3.0, noise_std: Some(0.1) }),
+            observation(1.0, Outcome::Value { y: 2.0, noise_std: None }),
+        ];
+        assert_eq!(FailedAs::among(&[&all[0]]), None);
+        let failed_as = FailedAs::among(&all.each_ref()).unwrap();
+        let told = Told::new(&all, failed_as, &Frame::symmetric(1));
         assert_eq!(told.y, [-3.0, -3.0, 2.0]);
         assert_eq!(told.noise_std, [2.5, 0.1, 0.0]);
         assert_eq!(told.x.data(), [-1.0, 0.0, 1.0]);

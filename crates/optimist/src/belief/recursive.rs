@@ -45,7 +45,11 @@ impl Recursive {
             Oracle::Sgd(settings) => sgd::fit(&problem, &family.start(rng), settings)?.w,
         };
         let ball = Confidence::new(Box::new(Isotropic::new(family, 1.0 / lambda.sqrt())), w_hat_0.clone());
-        Ok(Self { belief: Belief { ball, outputs: Outputs::PLAIN }, w_hat_0, seen: phase_one.len() })
+        Ok(Self {
+            belief: Belief { ball, outputs: Outputs::PLAIN, noise_std: 1.0 },
+            w_hat_0,
+            seen: phase_one.len(),
+        })
     }
 
     /// Lines 2 and 3 of Phase II, for each observation that is new.

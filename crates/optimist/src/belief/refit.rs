@@ -1,15 +1,13 @@
-//! The default: everything is fitted anew on all data each round, Phase I included.
+//! The default: everything is fitted anew on all data, Phase I included.
 //!
 //! For each family the prior's scales, the noise and the warp of y maximise the evidence; the family with the
-//! highest evidence is kept and linearised at its fit. A pending point counts as observed at its mean, so that the
-//! uncertainty there is gone and the next point is found elsewhere.
+//! highest evidence is kept and linearised at its fit.
 //!
 //! Departures from the paper: gradients are those at ŵ_t, not at ŵ_i; λ and the noise are learnt.
 
-use super::{Belief, Outputs, Told};
+use super::{Belief, Outputs, Told, prior_mean};
 use crate::confidence::{Confidence, Round};
 use crate::evidence::{self, Data, Learning, Learnt, Linearization};
-use crate::linalg::{Matrix, dot};
 use crate::model::Family;
 use crate::optimizer::Rng;
 use crate::oracle::levenberg_marquardt;
@@ -24,9 +22,6 @@ const SCALE_STEPS: usize = 30;
 /// Fits and scales alternate this often for a family that is not linear in w.
 const ALTERNATIONS: usize = 2;
 
-/// Observations that the scales are learnt from, at the most; the posterior uses all.
-const LEARNT_FROM: usize = 256;
-
 /// How a refit is done.
 pub struct Refit {
     /// Whether y is standardised.
@@ -38,20 +33,20 @@ pub struct Refit {
 }
 
 impl Refit {
-    /// The belief of the family that explains the data best.
+    /// The belief of the family that explains `sample` best, after all of `told`. What the scales are learnt from may be
+    /// less than all: their number of operations grows with its cube.
     ///
     /// # Errors
     /// If no family could be fitted; the last one's reason.
     pub fn fit(
         &self,
         families: impl IntoIterator<Item = Box<dyn Family>>,
+        sample: &Told,
         told: &Told,
-        pending: &[Vec<f64>],
         rng: &mut Rng,
     ) -> Result<Belief, OracleError> {
-        let mut outputs = if self.scaled { Outputs::standardized(&told.y) } else { Outputs::PLAIN };
-        let data = data(told, &outputs);
-        let sample = working_set(&data);
+        let mut outputs = if self.scaled { Outputs::standardized(&sample.y) } else { Outputs::PLAIN };
+        let sample = sample.data(&outputs);
         let mut best: Option<(Box<dyn Family>, Fitted)> = None;
         let mut failure = OracleError::NothingToFit;
         for mut family in families {
@@ -64,11 +59,9 @@ impl Refit {
             }
         }
         let (family, Fitted { learnt, w, .. }) = best.ok_or(failure)?;
+        let data = if family.is_linear() { told.data(&outputs) } else { sample };
         outputs.warp = learnt.warp;
-        let data = if family.is_linear() { &data } else { &sample };
-        let mut ball = ball(family, data, &learnt, &w);
-        believe_pending(&mut ball, pending, learnt.noise_std);
-        Ok(Belief { ball, outputs })
+        Ok(Belief { ball: ball(family, &data, &learnt, &w), outputs, noise_std: learnt.noise_std })
     }
 
     /// Scales, noise and warp by evidence, and the weights under them.
@@ -76,9 +69,7 @@ impl Refit {
         let learning = Learning { warp_std: self.warp.then_some(WARP_STD), max_steps: SCALE_STEPS };
         let fitted = |w, (learnt, evidence)| Fitted { learnt, w, evidence };
         if family.is_linear() {
-            let mut prior_mean = vec![0.0; family.n_weights()];
-            family.prior_mean(&mut prior_mean);
-            let at = Linearization::new(family, &prior_mean, &data.x);
+            let at = Linearization::new(family, &prior_mean(family), &data.x);
             let learnt =
                 evidence::learn(family, data, &at, None, learning).ok_or(OracleError::NothingToFit)?;
             return Ok(fitted(at.w, learnt));
@@ -117,38 +108,6 @@ struct Fitted {
     evidence: f64,
 }
 
-fn data(told: &Told, outputs: &Outputs) -> Data {
-    // Noise beyond a million times the spread of the values says nothing more than that.
-    let known_noise_var = |&std: &f64| outputs.standardize_difference(std).min(1e6).powi(2);
-    Data {
-        x: told.x.clone(),
-        y: told.y.iter().map(|&y| outputs.standardize(y)).collect(),
-        known_noise_var: told.noise_std.iter().map(known_noise_var).collect(),
-    }
-}
-
-/// The observations that scales are learnt from: all of them, or the best quarter of as many as are allowed and an even
-/// spread, in time, of the rest.
-fn working_set(data: &Data) -> Data {
-    let t = data.y.len();
-    if t <= LEARNT_FROM {
-        return data.clone();
-    }
-    let mut by_value: Vec<usize> = (0..t).collect();
-    by_value.sort_by(|&a, &b| data.y[b].total_cmp(&data.y[a]));
-    let (best, mut rest) = (by_value[..LEARNT_FROM / 4].to_vec(), by_value[LEARNT_FROM / 4..].to_vec());
-    rest.sort_unstable();
-    let spread = LEARNT_FROM - best.len();
-    let mut chosen = best;
-    chosen.extend((0..spread).map(|i| rest[i * rest.len() / spread]));
-    chosen.sort_unstable();
-    Data {
-        x: Matrix::from_rows(data.x.cols(), chosen.iter().map(|&i| data.x.row(i))),
-        y: chosen.iter().map(|&i| data.y[i]).collect(),
-        known_noise_var: chosen.iter().map(|&i| data.known_noise_var[i]).collect(),
-    }
-}
-
 /// Warped values and their noise, as the oracle wants them.
 fn targets(data: &Data, learnt: &Learnt) -> (Vec<f64>, Vec<f64>) {
     let y = data.y.iter().map(|&y| learnt.warp.apply(y)).collect();
@@ -171,24 +130,9 @@ fn ball(family: Box<dyn Family>, data: &Data, learnt: &Learnt, w: &[f64]) -> Con
     let at = Linearization::new(&*family, w, &data.x);
     let residuals = evidence::residuals(data, &at, learnt.warp);
     let noise_var = evidence::noise_variances(data, learnt.noise_std);
-    let mut prior_mean = vec![0.0; family.n_weights()];
-    family.prior_mean(&mut prior_mean);
+    let prior_mean = prior_mean(&*family);
     let round = |i: usize| Round { w, x: data.x.row(i), residual: residuals[i], noise_var: noise_var[i] };
     Confidence::with_rounds(family, prior_mean, (0..data.y.len()).map(round))
-}
-
-/// Takes each pending point as observed at its mean.
-fn believe_pending(ball: &mut Confidence, pending: &[Vec<f64>], noise_std: f64) {
-    let w_hat = ball.w_hat().to_vec();
-    let mut prior_mean = vec![0.0; w_hat.len()];
-    ball.family().prior_mean(&mut prior_mean);
-    let shift: Vec<f64> = w_hat.iter().zip(&prior_mean).map(|(w, m)| w - m).collect();
-    let mut grad_w = vec![0.0; w_hat.len()];
-    for x in pending {
-        ball.family().grad_w(&w_hat, x, &mut grad_w);
-        let residual = dot(&grad_w, &shift);
-        ball.push(Round { w: &w_hat, x, residual, noise_var: noise_std * noise_std });
-    }
 }
 
 #[cfg(test)]
@@ -196,6 +140,7 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
+    use crate::linalg::Matrix;
     use crate::model::anova::Anova;
     use crate::model::mlp::{Activation, Mlp};
     use crate::optimizer::rng;
@@ -215,41 +160,9 @@ mod tests {
     }
 
     fn fit(families: Vec<Box<dyn Family>>, told: &Told, pending: &[Vec<f64>]) -> Belief {
-        REFIT.fit(families, told, pending, &mut rng(1, 0)).unwrap()
-    }
-
-    #[test]
-    fn scales_are_learnt_from_the_best_and_an_even_spread_of_the_rest() {
-        for t in [LEARNT_FROM + 1, 400, 1000] {
-            // The first coordinate is the trial's number.
-            let mut all = data(&told(t, wave), &Outputs::PLAIN);
-            (0..t).for_each(|i| all.x[(i, 0)] = i as f64);
-            let chosen = working_set(&all);
-            let numbers: Vec<usize> = chosen.x.iter_rows().map(|x| x[0] as usize).collect();
-            assert_eq!(numbers.len(), LEARNT_FROM);
-            assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "in the order told, none twice");
-            assert!(
-                numbers.iter().zip(&chosen.y).all(|(&i, y)| all.y[i] == *y),
-                "values stay with their points"
-            );
-            let mut by_value = all.y.clone();
-            by_value.sort_by(|a, b| b.total_cmp(a));
-            assert!(by_value[..LEARNT_FROM / 4].iter().all(|y| chosen.y.contains(y)), "the best are there");
-            let n_early = numbers.iter().filter(|&&i| i < t / 2).count();
-            assert!(
-                n_early > LEARNT_FROM / 3 && n_early < 2 * LEARNT_FROM / 3,
-                "{n_early} of the first half"
-            );
-            let again = working_set(&all);
-            assert_eq!((&again.x, &again.y), (&chosen.x, &chosen.y));
-        }
-    }
-
-    #[test]
-    fn up_to_a_limit_scales_are_learnt_from_everything() {
-        let all = data(&told(LEARNT_FROM, wave), &Outputs::PLAIN);
-        let chosen = working_set(&all);
-        assert_eq!((chosen.x, chosen.y), (all.x, all.y));
+        let mut belief = REFIT.fit(families, told, told, &mut rng(1, 0)).unwrap();
+        belief.suppose(pending);
+        belief
     }
 
     #[test]
@@ -306,7 +219,8 @@ mod tests {
 
     #[test]
     fn without_families_there_is_no_belief() {
-        let error = REFIT.fit([], &told(3, wave), &[], &mut rng(0, 0)).err();
+        let told = told(3, wave);
+        let error = REFIT.fit([], &told, &told, &mut rng(0, 0)).err();
         assert_eq!(error, Some(OracleError::NothingToFit));
     }
 }

@@ -1,0 +1,189 @@
+//! The default from ask to ask: when everything is fitted anew, and on which observations.
+//!
+//! Up to 127 observations the belief is refitted after each. Beyond that the scales hardly change from one observation
+//! to the next: they are learnt at checkpoints, and observations in between are added to the ball. So an ask of a
+//! long run costs what one of a short run does. Which observations a checkpoint looks at depends on their number
+//! alone: the belief is a function of the observations, kept or made anew.
+
+use super::refit::Refit;
+use super::{Belief, FailedAs, Told};
+use crate::acquisition::Frame;
+use crate::model::Family;
+use crate::optimizer::{Observation, Rng};
+use crate::oracle::OracleError;
+
+/// Observations that scales are learnt from, at the most.
+const LEARNT_FROM: usize = 256;
+
+/// Observations that the ball of a checkpoint rests on, at the most.
+const BELIEVED_FROM: usize = 1024;
+
+/// Observations between two checkpoints, at the most.
+const LONGEST_STEP: usize = 64;
+
+/// A belief, and how far it has followed the observations.
+pub struct Growing {
+    belief: Belief,
+    failed_as: FailedAs,
+    learnt_at: usize,
+    n_told: usize,
+}
+
+impl Growing {
+    /// Refitted on all observations.
+    ///
+    /// # Errors
+    /// If no family could be fitted.
+    pub fn fit(
+        refit: &Refit,
+        families: impl IntoIterator<Item = Box<dyn Family>>,
+        observations: &[Observation],
+        frame: &Frame,
+        rng: &mut Rng,
+    ) -> Result<Self, OracleError> {
+        let believed = working_set(observations, BELIEVED_FROM);
+        let failed_as = FailedAs::among(&believed).ok_or(OracleError::NothingToFit)?;
+        let told = Told::new(believed, failed_as, frame);
+        let sample = Told::new(working_set(observations, LEARNT_FROM), failed_as, frame);
+        let belief = refit.fit(families, &sample, &told, rng)?;
+        Ok(Self { belief, failed_as, learnt_at: observations.len(), n_told: observations.len() })
+    }
+
+    /// Whether no checkpoint has been passed since it was fitted.
+    pub fn is_current(&self, n_told: usize) -> bool {
+        self.learnt_at == checkpoint(n_told)
+    }
+
+    /// Adds what was told since. Families linear in w only.
+    pub fn follow(&mut self, observations: &[Observation], frame: &Frame) {
+        self.belief.observe(&Told::new(&observations[self.n_told..], self.failed_as, frame));
+        self.n_told = observations.len();
+    }
+
+    /// The belief after the observations followed so far.
+    pub fn belief(&self) -> &Belief {
+        &self.belief
+    }
+}
+
+/// How many of `n_told` observations there were at the last checkpoint: within 2 %, and within 64, of all.
+pub fn checkpoint(n_told: usize) -> usize {
+    let largest_power = n_told.checked_ilog2().map_or(1, |log| 1 << log);
+    let step = (largest_power / 64).clamp(1, LONGEST_STEP);
+    n_told - n_told % step
+}
+
+/// The observations that stand for all: all of them, or a quarter of `limit` that are best, a quarter that are newest
+/// and an even spread, in time, of the rest. In the order told.
+fn working_set(observations: &[Observation], limit: usize) -> Vec<&Observation> {
+    let t = observations.len();
+    if t <= limit {
+        return observations.iter().collect();
+    }
+    let (older, newest) = observations.split_at(t - limit / 4);
+    let mut by_value: Vec<usize> = (0..older.len()).collect();
+    let value = |i: usize| older[i].value().unwrap_or(f64::NEG_INFINITY);
+    by_value.select_nth_unstable_by(limit / 4, |&a, &b| value(b).total_cmp(&value(a)).then(a.cmp(&b)));
+    let (chosen, rest) = by_value.split_at_mut(limit / 4);
+    rest.sort_unstable();
+    let spread = limit - chosen.len() - newest.len();
+    let mut chosen = chosen.to_vec();
+    chosen.extend((0..spread).map(|i| rest[i * rest.len() / spread]));
+    chosen.sort_unstable();
+    chosen.into_iter().map(|i| &older[i]).chain(newest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::*;
+    use crate::linalg::Matrix;
+    use crate::model::anova::Anova;
+    use crate::optimizer::{Outcome, rng};
+
+    const REFIT: Refit = Refit { scaled: true, warp: true, restarts: 1 };
+
+    /// Values of a wave at random points of the square; every tenth trial fails.
+    fn observations(t: usize) -> Vec<Observation> {
+        let mut rng = rng(0, 0);
+        let observation = |i: usize| {
+            let x: Vec<f64> = (0..2).map(|_| rng.random_range(0.0..1.0)).collect();
+            let y = (4.0 * x[0]).sin() + x[1] - x[0] * x[1];
+            let outcome = if i % 10 == 9 { Outcome::Failed } else { Outcome::Value { y, noise_std: None } };
+            Observation { x, outcome }
+        };
+        (0..t).map(observation).collect()
+    }
+
+    fn fit(observations: &[Observation]) -> Growing {
+        let families: [Box<dyn Family>; 1] = [Box::new(Anova::new(2))];
+        Growing::fit(&REFIT, families, observations, &Frame::symmetric(2), &mut rng(1, 0)).unwrap()
+    }
+
+    #[test]
+    fn checkpoints_are_every_observation_at_first_and_then_within_a_fiftieth_and_within_64() {
+        assert!((0..128).all(|n| checkpoint(n) == n));
+        for n in (128..5000).chain([99_999, 100_000]) {
+            let (m, since) = (checkpoint(n), n - checkpoint(n));
+            assert!(50 * since <= n && since < 64, "{m} for {n}");
+            assert_eq!(checkpoint(m), m);
+            assert!(checkpoint(n - 1) <= m);
+        }
+    }
+
+    #[test]
+    fn a_working_set_has_the_best_the_newest_and_an_even_spread_in_the_order_told() {
+        for t in [257, 400, 1000, 20_000] {
+            let all = observations(t);
+            let chosen = working_set(&all, 256);
+            let number = |told: &Observation| {
+                (told as *const Observation as usize - all.as_ptr() as usize) / size_of::<Observation>()
+            };
+            let numbers: Vec<usize> = chosen.iter().map(|told| number(told)).collect();
+            assert_eq!(numbers.len(), 256);
+            assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "in the order told, none twice");
+            assert!((t - 64..t).all(|i| numbers.contains(&i)), "the newest are there");
+            let mut by_value: Vec<usize> = (0..t - 64).filter(|&i| all[i].value().is_some()).collect();
+            by_value.sort_by(|&a, &b| all[b].value().unwrap().total_cmp(&all[a].value().unwrap()));
+            assert!(by_value[..64].iter().all(|i| numbers.contains(i)), "the best are there");
+            let n_early = numbers.iter().filter(|&&i| i < (t - 64) / 2).count();
+            assert!((64..=128).contains(&n_early), "{n_early} of the first half");
+        }
+    }
+
+    #[test]
+    fn up_to_the_limit_a_working_set_is_everything() {
+        let all = observations(256);
+        assert!(working_set(&all, 256).into_iter().eq(&all));
+    }
+
+    #[test]
+    fn a_belief_that_followed_is_the_one_that_is_made_anew() {
+        let (all, frame) = (observations(600), Frame::symmetric(2));
+        let probe = Matrix::from_fn(20, 2, |i, j| (0.37 * i as f64 + 0.91 * j as f64).sin());
+        let predictions = |growing: &Growing| -> Vec<(f64, f64)> {
+            probe.iter_rows().map(|x| growing.belief().predict(x)).collect()
+        };
+        for n in [131, 259, 597] {
+            let mut step_by_step = fit(&all[..checkpoint(n)]);
+            (checkpoint(n)..=n).for_each(|n| step_by_step.follow(&all[..n], &frame));
+            let mut at_once = fit(&all[..checkpoint(n)]);
+            at_once.follow(&all[..n], &frame);
+            assert!(step_by_step.is_current(n) && n > checkpoint(n));
+            assert_eq!(predictions(&step_by_step), predictions(&at_once));
+        }
+    }
+
+    #[test]
+    fn what_is_added_is_learnt_as_if_it_had_been_fitted_with_the_same_scales() {
+        let (all, frame) = (observations(300), Frame::symmetric(2));
+        let mut followed = fit(&all[..200]);
+        followed.follow(&all, &frame);
+        let fitted = fit(&all);
+        for x in [[0.0, 0.0], [0.5, -0.7], [-0.9, 0.2]] {
+            let ((mean, std), (fitted, _)) = (followed.belief().predict(&x), fitted.belief().predict(&x));
+            assert!((mean - fitted).abs() < 3.0 * std + 0.02, "{mean} ± {std}, {fitted}");
+        }
+    }
+}
