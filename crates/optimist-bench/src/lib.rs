@@ -20,6 +20,7 @@ mod estimate;
 mod figure;
 pub mod optimizers;
 pub mod peer;
+pub mod process;
 pub mod report;
 pub mod results;
 pub mod run;

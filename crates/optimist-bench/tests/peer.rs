@@ -9,6 +9,7 @@ use optimist::encode::Domain;
 use optimist::{Observation, Optimizer, Outcome, rng};
 use optimist_bench::optimizers::{self, OptimizerError};
 use optimist_bench::peer::{self, Peer, PeerError};
+use optimist_bench::process::ProcessError;
 use optimist_bench::run::{Plan, run};
 use optimist_bench::{results, task};
 
@@ -100,10 +101,10 @@ fn what_went_wrong_is_said() {
     command.args(["-c", "import time; time.sleep(60)"]);
     let patience = Duration::from_millis(50);
     let mut silent = Peer::start(command, cube.clone(), 10, 0, patience).unwrap();
-    assert_eq!(error(&mut silent), PeerError::Silent { after: patience });
+    assert_eq!(error(&mut silent), PeerError::Process(ProcessError::Silent { after: patience }));
 
     let nowhere = Peer::start(Command::new("no-such-command"), cube.clone(), 10, 0, patience);
-    assert!(matches!(nowhere.err(), Some(PeerError::NotStarted { .. })));
+    assert!(matches!(nowhere.err(), Some(PeerError::Process(ProcessError::NotStarted { .. }))));
 }
 
 #[test]
