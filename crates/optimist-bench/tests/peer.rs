@@ -11,7 +11,7 @@ use optimist_bench::optimizers::{self, OptimizerError};
 use optimist_bench::peer::{self, Peer, PeerError};
 use optimist_bench::process::ProcessError;
 use optimist_bench::run::{Plan, run};
-use optimist_bench::{results, task};
+use optimist_bench::{results, task, trainer};
 
 /// Proposes the mean of all points told and, in the first coordinate, the share of them that failed.
 const HONEST: &str = r#"
@@ -125,7 +125,7 @@ fn a_peer_that_breaks_loses_its_own_cells_only() {
             _ => optimizers::build(name, domain, horizon, seed)?,
         })
     };
-    let failures = run(&plan, &out, &build, &|_| {}).unwrap();
+    let failures = run(&plan, &out, &build, &trainer::nobody, &|_| {}).unwrap();
     assert_eq!(failures.len(), 2);
     for failure in &failures {
         let text = failure.to_string();
