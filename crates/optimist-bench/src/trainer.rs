@@ -16,6 +16,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::cache::{Cache, CacheError};
+#[cfg(doc)]
+use crate::environment::CLASSIFIERS;
 use crate::process::{LineProcess, ProcessError};
 
 /// Trains what a [`Task`](crate::task::Task) says and gives its accuracy.
@@ -83,8 +85,7 @@ pub fn nobody(_: &Assignment) -> Result<f64, TrainError> {
 }
 
 impl Trainer {
-    /// Trains with the interpreter `python` of the environment
-    /// [`CLASSIFIERS`](crate::environment::CLASSIFIERS), and keeps accuracies in a folder beside that environment.
+    /// Trains with the interpreter `python` of [`CLASSIFIERS`], and keeps accuracies in a folder beside that environment.
     ///
     /// # Errors
     /// If the cache cannot be opened.

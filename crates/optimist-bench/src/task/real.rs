@@ -17,40 +17,33 @@ use super::{BUDGET, Group, Objective, Task};
 
 /// The relaxed tasks, in the order of the paper's figures.
 pub(super) fn relaxed() -> Vec<Task> {
-    learners(|classifier, data| {
+    every_pair(|classifier, data| {
         let hyper_parameters = classifier.hyper_parameters();
+        let d = hyper_parameters.len();
+        let configure = move |u: &[f64]| {
+            let value = |(hyper, &u): (&HyperParameter, &f64)| (hyper.name, relaxed_value(&hyper.paper, u));
+            hyper_parameters.iter().zip(u).map(value).collect()
+        };
         task(
             Group::Real,
             format!("{}-{}", classifier.name, data.name),
-            format!(
-                "accuracy of {} on {}, relaxed to [0, 10]^{}",
-                classifier.title,
-                data.title,
-                hyper_parameters.len()
-            ),
-            Domain::boxed(&vec![(0.0, 10.0); hyper_parameters.len()]),
-            Learner::new(classifier, data, move |u| {
-                hyper_parameters
-                    .iter()
-                    .zip(u)
-                    .map(|(hyper, &u)| (hyper.name, relaxed_value(&hyper.paper, u)))
-                    .collect()
-            }),
+            format!("{} on {}: accuracy over [0, 10]^{d}", classifier.title, data.title),
+            Domain::boxed(&vec![(0.0, 10.0); d]),
+            Learner::new(classifier, data, configure),
         )
     })
 }
 
 /// The same tasks over typed spaces.
 pub(super) fn typed() -> Vec<Task> {
-    learners(|classifier, data| {
-        let parameters =
-            classifier.hyper_parameters().into_iter().map(|hyper| Parameter::new(hyper.name, hyper.typed));
-        let encoding =
-            Encoding::new(Space::new(parameters.collect()).expect("the hyper-parameters are well formed"));
+    every_pair(|classifier, data| {
+        let parameter = |hyper: HyperParameter| Parameter::new(hyper.name, hyper.typed);
+        let parameters = classifier.hyper_parameters().into_iter().map(parameter).collect();
+        let encoding = Encoding::new(Space::new(parameters).expect("the hyper-parameters are well formed"));
         task(
             Group::Typed,
             format!("{}-{}-typed", classifier.name, data.name),
-            format!("accuracy of {} on {}, as a user would write it", classifier.title, data.title),
+            format!("{} on {}: accuracy over its typed space", classifier.title, data.title),
             encoding.domain().clone(),
             Learner::new(classifier, data, move |u| encoding.decode(u)),
         )
@@ -67,8 +60,10 @@ pub struct Learner {
     classifier: &'static str,
     data: &'static str,
     /// The hyper-parameters at a point of the unit cube.
-    configure: Box<dyn Fn(&[f64]) -> Assignment + Send + Sync>,
+    configure: Box<Configure>,
 }
+
+type Configure = dyn Fn(&[f64]) -> Assignment + Send + Sync;
 
 impl Learner {
     fn new(
@@ -116,12 +111,12 @@ const DATA_SETS: [DataSet; 3] = [
 ];
 
 const CLASSIFIERS: [Classifier; 3] = [
-    Classifier { name: "rf", title: "a random forest", hyper_parameters: random_forest },
-    Classifier { name: "mlp", title: "a multi-layer perceptron", hyper_parameters: multi_layer_perceptron },
+    Classifier { name: "rf", title: "random forest", hyper_parameters: random_forest },
+    Classifier { name: "mlp", title: "multi-layer perceptron", hyper_parameters: multi_layer_perceptron },
     Classifier { name: "gb", title: "gradient boosting", hyper_parameters: gradient_boosting },
 ];
 
-fn learners(task: impl Fn(&'static Classifier, &'static DataSet) -> Task) -> Vec<Task> {
+fn every_pair(task: impl Fn(&'static Classifier, &'static DataSet) -> Task) -> Vec<Task> {
     let pairs =
         DATA_SETS.iter().flat_map(|data| CLASSIFIERS.iter().map(move |classifier| (classifier, data)));
     pairs.map(|(classifier, data)| task(classifier, data)).collect()

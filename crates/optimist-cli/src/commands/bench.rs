@@ -137,13 +137,14 @@ fn trainer_for(tasks: &[&Task]) -> anyhow::Result<Option<Trainer>> {
         return Ok(None);
     }
     let environment = environment::CLASSIFIERS;
-    let python = environment.find().map_or_else(
-        || {
+    let here = std::env::current_dir()?;
+    let python = match environment.find(&here) {
+        Some(python) => python,
+        None => {
             eprintln!("making {} (scikit-learn and KEEL's data, about a minute)", environment.folder);
-            environment.make()
-        },
-        Ok,
-    )?;
+            environment.make(&here)?
+        }
+    };
     Ok(Some(Trainer::open(&python)?))
 }
 
