@@ -1,27 +1,32 @@
-//! How good is an optimizer? Tasks with known optima, regret runs over them, and reports.
+//! How good is an optimizer? Tasks, regret runs over them, and reports.
 //!
 //! ```no_run
-//! use optimist_bench::{optimizers, report::Report, results, run::{self, Plan}, task};
+//! use optimist_bench::{optimizers, report::Report, results, run::{self, Plan}, task, trainer};
 //!
 //! let plan = Plan {
-//!     tasks: task::select(&["paper"])?,
+//!     tasks: task::select(&["synthetic"])?,
 //!     optimizers: vec!["random".into()],
 //!     reps: 5,
 //!     seed: 0,
 //!     jobs: 2,
 //! };
-//! let failures = run::run(&plan, "results.jsonl".as_ref(), &optimizers::build, &|_| {})?;
+//! let failures = run::run(&plan, "results.jsonl".as_ref(), &optimizers::build, &trainer::nobody, &|_| {})?;
 //! assert!(failures.is_empty());
 //! println!("{}", Report::new(&results::read("results.jsonl".as_ref())?)?.to_text());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod cache;
+pub mod environment;
 mod estimate;
 mod figure;
+pub mod optima;
 pub mod optimizers;
 pub mod peer;
+pub mod process;
 pub mod report;
 pub mod results;
 pub mod run;
 pub mod table;
 pub mod task;
+pub mod trainer;

@@ -15,12 +15,9 @@
 
 use std::cell::RefCell;
 use std::env;
-use std::io::{BufRead, BufReader, Read, Write};
 use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread::{self, JoinHandle};
+use std::process::Command;
 use std::time::Duration;
 
 use optimist::encode::Domain;
@@ -28,6 +25,8 @@ use optimist::history::History;
 use optimist::{Observation, Optimizer, Outcome, Recommendation, Rng, TellError};
 use serde::Deserialize;
 use serde_json::json;
+
+use crate::process::{LineProcess, ProcessError};
 
 /// The peers that `python/peers.py` has.
 pub const NAMES: [&str; 7] =
@@ -41,26 +40,12 @@ const PYTHON: &str = ".venv/bin/python";
 /// How long an answer may take. Gaussian processes take minutes on large data.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Longer lines are cut, and so are not answers.
-const LONGEST_LINE: u64 = 1 << 20;
-
 /// A running peer.
 pub struct Peer {
-    process: RefCell<Process>,
+    process: RefCell<LineProcess>,
     history: History,
     /// Suggestions, feasible and as the peer had them.
     suggested: RefCell<Vec<(Vec<f64>, Vec<f64>)>>,
-}
-
-struct Process {
-    child: Child,
-    /// Lines for the process, written by a thread so that a process that does not read blocks nobody.
-    input: Sender<String>,
-    /// Lines of the process; ended when it has closed its output.
-    output: Receiver<String>,
-    /// The last that it wrote to standard error, once it has ended.
-    errors: Option<JoinHandle<String>>,
-    patience: Duration,
 }
 
 /// Why a peer cannot go on.
@@ -72,12 +57,6 @@ pub enum PeerError {
     NoEnvironment {
         /// Where it was looked for first.
         folder: PathBuf,
-    },
-    /// The process could not be started.
-    #[error("the peer cannot be started: {reason}; scripts/peers-env makes its environment anew")]
-    NotStarted {
-        /// What the system said.
-        reason: String,
     },
     /// The peer said that something is wrong.
     #[error("the peer reported `{message}`{}", missing_package(message))]
@@ -93,18 +72,9 @@ pub enum PeerError {
         /// Coordinates of the cube.
         dimension: usize,
     },
-    /// The process ended before it answered.
-    #[error("the peer ended without an answer; its last words: {last_words}")]
-    Ended {
-        /// The end of what it wrote to standard error.
-        last_words: String,
-    },
-    /// There was no answer in time.
-    #[error("the peer gave no answer within {} s", after.as_secs_f64())]
-    Silent {
-        /// How long it was waited for.
-        after: Duration,
-    },
+    /// The process does not answer.
+    #[error("the peer {error}{remedy}", error = .0, remedy = remedy(.0))]
+    Process(#[from] ProcessError),
 }
 
 #[derive(Deserialize)]
@@ -145,27 +115,13 @@ impl Peer {
     /// # Errors
     /// If the command cannot be started.
     pub fn start(
-        mut command: Command,
+        command: Command,
         domain: Domain,
         budget: usize,
         seed: u64,
         patience: Duration,
     ) -> Result<Peer, PeerError> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child =
-            command.spawn().map_err(|error| PeerError::NotStarted { reason: error.to_string() })?;
-        let (input, lines) = mpsc::channel::<String>();
-        if let Some(mut stdin) = child.stdin.take() {
-            // A process that cannot be written to has ended, which the next answer will show.
-            thread::spawn(move || lines.iter().all(|line| stdin.write_all(line.as_bytes()).is_ok()));
-        }
-        let (report, output) = mpsc::channel();
-        if let Some(stdout) = child.stdout.take() {
-            thread::spawn(move || read_lines(BufReader::new(stdout), &report));
-        }
-        let errors = child.stderr.take().map(|stderr| thread::spawn(move || last_words(stderr)));
-
-        let process = Process { child, input, output, errors, patience };
+        let process = LineProcess::start(command, patience)?;
         process.send(&json!({"init": {"dim": domain.dimension(), "seed": seed, "budget": budget}}));
         let history = History::new(domain);
         Ok(Peer { process: RefCell::new(process), history, suggested: RefCell::default() })
@@ -180,32 +136,6 @@ impl Peer {
             Ok(Answer::Error(message)) => Err(PeerError::Reported { message }),
             _ => Err(PeerError::Garbage { line: line.chars().take(200).collect(), dimension }),
         }
-    }
-}
-
-impl Process {
-    fn send(&self, message: &serde_json::Value) {
-        let _ = self.input.send(format!("{message}\n")); // fails only if the process has ended
-    }
-
-    fn answer(&mut self, message: &serde_json::Value) -> Result<String, PeerError> {
-        self.send(message);
-        self.output.recv_timeout(self.patience).map_err(|error| match error {
-            RecvTimeoutError::Timeout => PeerError::Silent { after: self.patience },
-            RecvTimeoutError::Disconnected => self.ended(),
-        })
-    }
-
-    fn ended(&mut self) -> PeerError {
-        self.kill();
-        let last_words = self.errors.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
-        let last_words = if last_words.is_empty() { "none".to_owned() } else { last_words };
-        PeerError::Ended { last_words }
-    }
-
-    fn kill(&mut self) {
-        let _ = self.child.kill(); // fails only if it has ended
-        let _ = self.child.wait();
     }
 }
 
@@ -253,27 +183,11 @@ impl Peer {
     }
 }
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.kill();
+fn remedy(error: &ProcessError) -> &'static str {
+    match error {
+        ProcessError::NotStarted { .. } => "; scripts/peers-env makes its environment anew",
+        _ => "",
     }
-}
-
-fn read_lines(mut output: impl BufRead, report: &Sender<String>) {
-    loop {
-        let mut line = Vec::new();
-        match output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
-            Ok(1..) if report.send(String::from_utf8_lossy(&line).trim_end().to_owned()).is_ok() => {}
-            _ => return,
-        }
-    }
-}
-
-/// The last line that is not empty: that is where Python says what went wrong.
-fn last_words(errors: impl Read) -> String {
-    let lines = BufReader::new(errors).split(b'\n').map_while(Result::ok);
-    let words = lines.map(|line| String::from_utf8_lossy(&line).trim().chars().take(500).collect::<String>());
-    words.filter(|line| !line.is_empty()).last().unwrap_or_default()
 }
 
 fn missing_package(message: &str) -> &'static str {

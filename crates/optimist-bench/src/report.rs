@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 pub use crate::estimate::Estimate;
 
+use crate::optima::Optima;
 use crate::results::Record;
 use crate::task::{self, Task, UnknownTask};
 use crate::{figure, table};
@@ -108,9 +109,10 @@ impl Report {
         for record in records {
             by_task.entry(&record.task).or_default().entry(&record.optimizer).or_default().push(record);
         }
+        let optima = Optima::new(records);
         let tasks: Vec<TaskReport> = task::all()
             .iter()
-            .filter_map(|task| Some(TaskReport::new(task, by_task.get(task.name)?)))
+            .filter_map(|task| Some(TaskReport::new(task, by_task.get(task.name)?, &optima)))
             .collect();
         let (ranks, n_ranked) = mean_ranks(&tasks);
         Ok(Report { tasks, ranks, n_ranked })
@@ -163,21 +165,22 @@ impl Report {
 }
 
 impl TaskReport {
-    fn new(task: &'static Task, by_optimizer: &BTreeMap<&str, Vec<&Record>>) -> TaskReport {
-        let mut rows: Vec<Row> =
-            by_optimizer.iter().map(|(optimizer, records)| Row::new(task, optimizer, records)).collect();
+    fn new(task: &'static Task, by_optimizer: &BTreeMap<&str, Vec<&Record>>, optima: &Optima) -> TaskReport {
+        let mut rows: Vec<Row> = by_optimizer
+            .iter()
+            .map(|(optimizer, records)| Row::new(task, optimizer, records, optima))
+            .collect();
         rows.sort_by(|a, b| a.cumulative.mean.total_cmp(&b.cumulative.mean));
         TaskReport { task, rows }
     }
 }
 
 impl Row {
-    fn new(task: &Task, optimizer: &str, records: &[&Record]) -> Row {
-        let curves: Vec<Vec<f64>> = records.iter().map(|record| cumulative_regret(task, record)).collect();
-        let simple: Vec<f64> = records
-            .iter()
-            .map(|record| task.regret(record.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)))
-            .collect();
+    fn new(task: &Task, optimizer: &str, records: &[&Record], optima: &Optima) -> Row {
+        let regrets: Vec<Vec<f64>> = records.iter().map(|record| optima.regrets(task, record)).collect();
+        let curves: Vec<Vec<f64>> = regrets.iter().map(|regrets| cumulative(regrets)).collect();
+        let simple: Vec<f64> =
+            regrets.iter().map(|regrets| regrets.iter().copied().fold(f64::INFINITY, f64::min)).collect();
         let curve: Vec<Estimate> = (0..task.rounds())
             .map(|round| Estimate::of(&curves.iter().map(|curve| curve[round]).collect::<Vec<_>>()))
             .collect();
@@ -217,13 +220,13 @@ fn check(records: &[Record]) -> Result<(), ReportError> {
     Ok(())
 }
 
-fn cumulative_regret(task: &Task, record: &Record) -> Vec<f64> {
+fn cumulative(regrets: &[f64]) -> Vec<f64> {
     let mut sum = 0.0;
-    let mut add = |value: &f64| {
-        sum += task.regret(*value);
+    let mut add = |regret: &f64| {
+        sum += regret;
         sum
     };
-    record.values.iter().map(&mut add).collect()
+    regrets.iter().map(&mut add).collect()
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {

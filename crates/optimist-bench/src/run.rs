@@ -21,6 +21,7 @@ use crate::optimizers::{Build, OptimizerError};
 use crate::peer::PeerError;
 use crate::results::{Appender, Record, ResultsError};
 use crate::task::Task;
+use crate::trainer::{Train, TrainError};
 
 /// What to run: every task with every optimizer, `reps` times; named twice counts once.
 pub struct Plan {
@@ -99,6 +100,14 @@ pub enum Reason {
         /// The point.
         x: Vec<f64>,
     },
+    /// The value at a point could not be had.
+    #[error("round {round} has no value: {error}")]
+    NoValue {
+        /// The round, counted from 1.
+        round: usize,
+        /// Why not.
+        error: TrainError,
+    },
     /// The optimizer is a process of its own and could not go on.
     #[error(transparent)]
     Peer(PeerError),
@@ -139,7 +148,8 @@ pub enum RunError {
     },
 }
 
-/// Plays every cell of the plan that the file `out` does not hold yet, and appends its record.
+/// Plays every cell of the plan that the file `out` does not hold yet, and appends its record. Optimizers come
+/// from `build`, accuracies of classifiers from `train` ([`trainer::nobody`](crate::trainer::nobody) if there are none).
 /// Gives the cells that failed; they have no record and are tried again by the next run.
 ///
 /// # Errors
@@ -148,6 +158,7 @@ pub fn run(
     plan: &Plan,
     out: &Path,
     build: &Build<'_>,
+    train: &Train<'_>,
     watch: &(dyn Fn(Event) + Sync),
 ) -> Result<Vec<Failure>, RunError> {
     let pool = rayon::ThreadPoolBuilder::new()
@@ -161,7 +172,7 @@ pub fn run(
 
     let appender = Mutex::new(appender);
     let play_and_record = |cell: &Cell| -> Result<Option<Failure>, ResultsError> {
-        match play_safely(cell, plan.seed, build) {
+        match play_safely(cell, plan.seed, build, train) {
             Ok(record) => {
                 appender.lock().expect("appending does not panic").append(&record)?;
                 watch(Event::Finished(&record));
@@ -216,17 +227,17 @@ fn missing<'a>(cells: &[Cell<'a>], seed: u64, finished: &[Record]) -> Result<Vec
     Ok(missing)
 }
 
-fn play_safely(cell: &Cell, seed: u64, build: &Build<'_>) -> Result<Record, Reason> {
-    catch_unwind(AssertUnwindSafe(|| play(cell, seed, build))).unwrap_or_else(|panic| {
-        match panic.downcast::<PeerError>() {
-            Ok(error) => Err(Reason::Peer(*error)),
-            Err(panic) => Err(Reason::Panicked(panic_message(&*panic))),
-        }
+fn play_safely(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<Record, Reason> {
+    catch_unwind(AssertUnwindSafe(|| play(cell, seed, build, train))).unwrap_or_else(|panic| match panic
+        .downcast::<PeerError>(
+    ) {
+        Ok(error) => Err(Reason::Peer(*error)),
+        Err(panic) => Err(Reason::Panicked(panic_message(&*panic))),
     })
 }
 
 /// One run: `n` points that every optimizer is given, then `horizon` that it asks for.
-fn play(cell: &Cell, seed: u64, build: &Build<'_>) -> Result<Record, Reason> {
+fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<Record, Reason> {
     let task = cell.task;
     let Luck { phase_one, noise, mut rng } = Luck::draw(task, cell.rep, seed);
     let mut optimizer = build(cell.optimizer, &task.domain, task.rounds(), rng.random())?;
@@ -241,7 +252,7 @@ fn play(cell: &Cell, seed: u64, build: &Build<'_>) -> Result<Record, Reason> {
         if !task.domain.contains(&x) {
             return Err(Reason::Infeasible { round, x });
         }
-        let value = task.value(&x);
+        let value = task.value(&x, cell.rep, train).map_err(|error| Reason::NoValue { round, error })?;
         values.push(value);
         let outcome = Outcome::Value { y: value + noise, noise_std: None };
         optimizer.tell(Observation { x, outcome }).map_err(|error| Reason::Refused { round, error })?;

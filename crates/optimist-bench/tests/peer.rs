@@ -9,8 +9,9 @@ use optimist::encode::Domain;
 use optimist::{Observation, Optimizer, Outcome, rng};
 use optimist_bench::optimizers::{self, OptimizerError};
 use optimist_bench::peer::{self, Peer, PeerError};
+use optimist_bench::process::ProcessError;
 use optimist_bench::run::{Plan, run};
-use optimist_bench::{results, task};
+use optimist_bench::{results, task, trainer};
 
 /// Proposes the mean of all points told and, in the first coordinate, the share of them that failed.
 const HONEST: &str = r#"
@@ -100,10 +101,10 @@ fn what_went_wrong_is_said() {
     command.args(["-c", "import time; time.sleep(60)"]);
     let patience = Duration::from_millis(50);
     let mut silent = Peer::start(command, cube.clone(), 10, 0, patience).unwrap();
-    assert_eq!(error(&mut silent), PeerError::Silent { after: patience });
+    assert_eq!(error(&mut silent), PeerError::Process(ProcessError::Silent { after: patience }));
 
     let nowhere = Peer::start(Command::new("no-such-command"), cube.clone(), 10, 0, patience);
-    assert!(matches!(nowhere.err(), Some(PeerError::NotStarted { .. })));
+    assert!(matches!(nowhere.err(), Some(PeerError::Process(ProcessError::NotStarted { .. }))));
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn a_peer_that_breaks_loses_its_own_cells_only() {
             _ => optimizers::build(name, domain, horizon, seed)?,
         })
     };
-    let failures = run(&plan, &out, &build, &|_| {}).unwrap();
+    let failures = run(&plan, &out, &build, &trainer::nobody, &|_| {}).unwrap();
     assert_eq!(failures.len(), 2);
     for failure in &failures {
         let text = failure.to_string();

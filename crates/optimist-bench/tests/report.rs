@@ -7,8 +7,9 @@ use optimist_bench::task;
 /// A record of a task of which every round has the same regret, but for one that is better.
 fn record(task: &str, optimizer: &str, rep: usize, regret: f64, best: f64) -> Record {
     let task = task::find(task).unwrap();
-    let mut values = vec![task.optimum - regret; task.n + task.horizon];
-    values[2] = task.optimum - best;
+    let optimum = task.optimum().unwrap();
+    let mut values = vec![optimum - regret; task.n + task.horizon];
+    values[2] = optimum - best;
     Record {
         task: task.name.into(),
         optimizer: optimizer.into(),

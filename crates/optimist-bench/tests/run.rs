@@ -10,11 +10,11 @@ use optimist::{Observation, Optimizer, Recommendation, Rng, TellError};
 use optimist_bench::optimizers::{self, OptimizerError};
 use optimist_bench::results::{self, Record};
 use optimist_bench::run::{Event, Plan, RunError, run};
-use optimist_bench::task;
+use optimist_bench::{task, trainer};
 
 /// Runs `optimizers` on f1 and the conditional task, twice each, without listening.
 fn run_quietly(optimizers: &[&str], seed: u64, out: &Path) -> Vec<Record> {
-    run(&plan(optimizers, seed), out, &stubborn_build, &|_| {}).unwrap();
+    run(&plan(optimizers, seed), out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap();
     sorted(results::read(out).unwrap())
 }
 
@@ -79,15 +79,16 @@ fn every_optimizer_is_told_the_same_first_points_and_noise() {
         }))
     };
     let plan = Plan { tasks: task::select(&["decision-tree"]).unwrap(), reps: 1, ..plan(&["a", "b"], 0) };
-    run(&plan, &folder.path().join("out"), &build, &|_| {}).unwrap();
+    run(&plan, &folder.path().join("out"), &build, &trainer::nobody, &|_| {}).unwrap();
     let heard = heard.lock().unwrap();
     let (a, b) = (&heard["a"][0], &heard["b"][0]);
     let n = plan.tasks[0].n;
     assert_eq!(a[..n], b[..n]);
     assert_ne!(a[n].x, b[n].x, "the listeners search differently");
+    let formula = plan.tasks[0].formula().unwrap();
     // What is told less the value is the noise, and it is the same where the points differ.
     let noise = |observation: &Observation| match observation.outcome {
-        optimist::Outcome::Value { y, .. } => y - plan.tasks[0].value(&observation.x),
+        optimist::Outcome::Value { y, .. } => y - formula.value(&observation.x),
         optimist::Outcome::Failed => f64::NAN,
     };
     for (a, b) in a.iter().zip(b) {
@@ -161,7 +162,7 @@ fn finished_cells_are_skipped_and_counted() {
             Event::Failed(failure) => failure.to_string(),
         });
     };
-    run(&plan(&["random", "other", "random"], 0), &out, &stubborn_build, &listen).unwrap();
+    run(&plan(&["random", "other", "random"], 0), &out, &stubborn_build, &trainer::nobody, &listen).unwrap();
     assert_eq!(events.into_inner().unwrap(), ["4 of 8", "other", "other", "other", "other"]);
 }
 
@@ -177,7 +178,7 @@ fn an_optimizer_that_breaks_loses_its_own_cells_only() {
         }
     };
     let plan = plan(&["panics", "refuses", "strays", "missing", "random"], 0);
-    let failures = run(&plan, &out, &build, &|_| {}).unwrap();
+    let failures = run(&plan, &out, &build, &trainer::nobody, &|_| {}).unwrap();
     assert_eq!(failures.len(), 16);
     let reason = |optimizer: &str| {
         let failure = failures.iter().find(|failure| failure.optimizer == optimizer && failure.task == "f1");
@@ -232,7 +233,7 @@ fn results_of_a_task_that_has_changed_are_not_mixed_with_new_ones() {
         seed: 0,
     };
     std::fs::write(&out, format!("{}\n", serde_json::to_string(&old).unwrap())).unwrap();
-    let error = run(&plan(&["random"], 0), &out, &stubborn_build, &|_| {}).unwrap_err();
+    let error = run(&plan(&["random"], 0), &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap_err();
     assert!(matches!(error, RunError::TaskChanged { .. }));
     assert_eq!(
         error.to_string(),

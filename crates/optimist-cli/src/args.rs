@@ -25,7 +25,7 @@ pub struct Cli {
 pub enum Command {
     /// Run a study: vary the parameters, measure the objective, show the best that was found
     Run(RunArgs),
-    /// Compare optimizers on functions whose optimum is known
+    /// Compare optimizers: on functions whose optimum is known, and on the hyper-parameters of classifiers
     #[command(subcommand)]
     Bench(BenchCommand),
 }

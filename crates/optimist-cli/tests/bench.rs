@@ -60,3 +60,44 @@ fn tasks_are_listed_with_what_is_varied() {
     assert!(stdout.lines().any(|line| line.contains("pressure-vessel") && line.contains("2 real, 2 grid")));
     assert!(stdout.lines().all(|line| line.chars().count() <= 120), "{stdout}");
 }
+
+/// An environment whose interpreter passes every check and answers 0.5 to every line.
+#[cfg(unix)]
+fn fake_environment(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let python = folder.join(".venv-real/bin/python");
+    std::fs::create_dir_all(python.parent().unwrap()).unwrap();
+    std::fs::write(&python, "#!/bin/sh\nwhile read -r line; do echo '{\"value\": 0.5}'; done\n").unwrap();
+    std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn classifiers_are_trained_by_the_environment_above_and_their_accuracies_kept_beside_it() {
+    let root = tempfile::tempdir().unwrap();
+    fake_environment(root.path());
+    let folder = root.path().join("below");
+    std::fs::create_dir(&folder).unwrap();
+    bench(&folder, "run --tasks rf-breast,rf-breast-typed --optimizers random --reps 1 --out results.jsonl")
+        .success();
+    let results = std::fs::read_to_string(folder.join("results.jsonl")).unwrap();
+    assert_eq!(results.matches("0.5,0.5").count(), 2 * 36, "72 rounds of each task");
+    let cache = std::fs::read_dir(root.path().join(".optimist-cache")).unwrap().next().unwrap().unwrap();
+    let trained = std::fs::read_to_string(cache.path()).unwrap();
+    assert!(trained.starts_with(r#"{"params":{"classifier":"rf","data":"breast","fold":0,"#), "{trained}");
+    let report = bench(&folder, "report results.jsonl").success();
+    assert!(text(&report.get_output().stdout).contains("rf-breast-typed"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_environment_that_cannot_be_made_says_what_to_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::cargo_bin("optimist").unwrap();
+    let arguments = ["bench", "run", "--tasks", "rf-breast", "--optimizers", "random"];
+    let failed =
+        command.current_dir(folder.path()).args(arguments).env("PATH", "/nowhere").assert().failure();
+    let stderr = text(&failed.get_output().stderr);
+    assert!(stderr.starts_with("making .venv-real"), "{stderr}");
+    assert!(stderr.contains("with Python 3.10 or newer and a network, run scripts/real-env"), "{stderr}");
+}

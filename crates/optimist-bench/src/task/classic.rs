@@ -6,7 +6,7 @@ use std::f64::consts::{E, FRAC_PI_2, PI, TAU};
 use rand::RngExt;
 
 use super::bbob::Rotation;
-use super::{RealTask, Task};
+use super::{ContinuousTask, Task};
 
 pub(super) fn tasks() -> Vec<Task> {
     vec![ackley(), griewank(), levy(), schwefel(), michalewicz(), rosenbrock(), powell(), trid(), shekel()]
@@ -15,7 +15,7 @@ pub(super) fn tasks() -> Vec<Task> {
 /// A needle in a plain that slopes the less the farther away it is.
 fn ackley() -> Task {
     let x_opt = shift(1, 10, 4.0);
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "ackley",
         summary: "a rippled plain with a steep funnel, shifted, noisy",
         source: "Ackley 1987; domain of Eriksson et al. 2019 (TuRBO); shifted as in CEC 2005",
@@ -31,7 +31,7 @@ fn ackley() -> Task {
 fn griewank() -> Task {
     let x_opt = shift(2, 10, 400.0);
     let rotation = Rotation::draw(10, &mut optimist::rng(2, 1));
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "griewank",
         summary: "a wide bowl with tiny ripples, rotated and shifted",
         source: "Griewank 1981; rotated and shifted as CEC 2005 F7 (Suganthan et al.)",
@@ -51,7 +51,7 @@ fn griewank() -> Task {
 
 /// Valleys within valleys; coordinates interact through the last one only.
 fn levy() -> Task {
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "levy",
         summary: "many parallel valleys, nearly additive",
         source: "Levy and Montalvo 1985; Laguna and Martí 2005",
@@ -74,7 +74,7 @@ fn levy() -> Task {
 
 /// Additive, with the best hill of each coordinate far from the second best.
 fn schwefel() -> Task {
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "schwefel",
         summary: "additive and deceptive: the best hills are near the border",
         source: "Schwefel 1981",
@@ -88,7 +88,7 @@ fn schwefel() -> Task {
 
 /// Additive; steep, narrow ridges on a plain.
 fn michalewicz() -> Task {
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "michalewicz",
         summary: "additive: narrow ridges on a plain",
         source: "Michalewicz 1992, m = 10",
@@ -116,7 +116,7 @@ fn michalewicz() -> Task {
 
 /// A bent valley along which neighbours must move together.
 fn rosenbrock() -> Task {
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "rosenbrock",
         summary: "a bent valley: strong interactions between neighbours",
         source: "Rosenbrock 1960",
@@ -132,7 +132,7 @@ fn rosenbrock() -> Task {
 
 /// Quartic and quadratic interactions within groups of four; its Hessian is singular at the optimum.
 fn powell() -> Task {
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "powell",
         summary: "five groups of four interacting coordinates, flat at the optimum",
         source: "Powell 1962",
@@ -155,7 +155,7 @@ fn powell() -> Task {
 /// A quadratic whose interactions move the optimum far along a chain of coordinates.
 fn trid() -> Task {
     let d = 10;
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "trid",
         summary: "a quadratic with interactions between neighbours",
         source: "Neumaier, in Hedar 2005",
@@ -186,7 +186,7 @@ fn shekel() -> Task {
         [7.0, 3.6, 7.0, 3.6],
     ];
     const WIDTHS: [f64; 10] = [0.1, 0.2, 0.2, 0.4, 0.4, 0.6, 0.3, 0.7, 0.5, 0.5];
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "shekel",
         summary: "ten narrow peaks on a plain",
         source: "Shekel 1971, in Dixon and Szegö 1978, m = 10",

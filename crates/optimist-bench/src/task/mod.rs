@@ -1,6 +1,8 @@
-//! Functions to be maximised whose best value is known: what an optimizer is judged on.
+//! What an optimizer is judged on: functions to be maximised.
 //!
 //! Given: nothing. Gives: [`all`] tasks, or those [`select`]ed by name or group.
+//! Most are formulas whose maximum is known. Some are accuracies of classifiers: they have to be trained, which
+//! a task leaves to its caller, and their maximum is not known ([`Optima`](crate::optima::Optima) estimates it).
 //! A task sees encoded points only (the unit cube, as optimizers do) and is free of noise;
 //! how much noise an optimizer is shown on top is one of its facts (`noise_std`).
 //! Values are maximised: functions that the literature minimises are negated here.
@@ -9,8 +11,9 @@ mod bbob;
 mod classic;
 mod engineering;
 mod mixed;
-mod paper;
+mod real;
 mod structure;
+mod synthetic;
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -18,7 +21,10 @@ use std::sync::LazyLock;
 use optimist::encode::{AxisKind, Domain, Encoding};
 use optimist::space::{Assignment, Space};
 
-/// A function with a known maximum, and how it is played: `n` uniform points, then `horizon` asks.
+pub use self::real::{Learner, fold};
+use crate::trainer::{Train, TrainError};
+
+/// A function to be maximised, and how it is played: `n` uniform points, then `horizon` asks.
 pub struct Task {
     /// What it is called on the command line and in result files.
     pub name: &'static str,
@@ -26,6 +32,8 @@ pub struct Task {
     pub summary: &'static str,
     /// Where it was defined.
     pub source: &'static str,
+    /// Which part of the benchmark it belongs to.
+    pub group: Group,
     /// The feasible points.
     pub domain: Domain,
     /// Points of Phase I.
@@ -34,6 +42,33 @@ pub struct Task {
     pub horizon: usize,
     /// Standard deviation of the noise added to each value that an optimizer is told.
     pub noise_std: f64,
+    /// What is maximised.
+    pub objective: Objective,
+}
+
+/// A part of the benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// The paper's f1, f2, f3.
+    Synthetic,
+    /// The paper's classifiers, on its relaxed domain.
+    Real,
+    /// Further formulas from the literature.
+    Suite,
+    /// The paper's classifiers, on typed spaces.
+    Typed,
+}
+
+/// What is maximised.
+pub enum Objective {
+    /// A formula.
+    Formula(Formula),
+    /// The accuracy of a classifier.
+    Accuracy(Learner),
+}
+
+/// A function that is computed, and its known maximum.
+pub struct Formula {
     /// The largest value, f*.
     pub optimum: f64,
     /// A point, in the unit cube, where it is reached.
@@ -41,18 +76,44 @@ pub struct Task {
     function: Function<[f64]>,
 }
 
-/// What is maximised, as a function of points or of named values.
+/// What is computed, as a function of points or of named values.
 type Function<X> = Box<dyn Fn(&X) -> f64 + Send + Sync>;
 
-impl Task {
+impl Formula {
     /// The value at a point of the unit cube, without noise.
     pub fn value(&self, x: &[f64]) -> f64 {
         (self.function)(x)
     }
+}
 
-    /// How far the value at a round falls short of the best one.
-    pub fn regret(&self, value: f64) -> f64 {
-        self.optimum - value
+impl Task {
+    /// The value at a point of the unit cube in a repetition, without noise. Classifiers are trained by `train`.
+    ///
+    /// # Errors
+    /// If a classifier cannot be trained.
+    pub fn value(&self, x: &[f64], rep: usize, train: &Train<'_>) -> Result<f64, TrainError> {
+        match &self.objective {
+            Objective::Formula(formula) => Ok(formula.value(x)),
+            Objective::Accuracy(learner) => train(&learner.params(x, rep)),
+        }
+    }
+
+    /// The formula, if it is one.
+    pub fn formula(&self) -> Option<&Formula> {
+        match &self.objective {
+            Objective::Formula(formula) => Some(formula),
+            Objective::Accuracy(_) => None,
+        }
+    }
+
+    /// The largest value, f*, where it is known.
+    pub fn optimum(&self) -> Option<f64> {
+        self.formula().map(|formula| formula.optimum)
+    }
+
+    /// Whether its values come from classifiers that have to be trained.
+    pub fn needs_training(&self) -> bool {
+        self.formula().is_none()
     }
 
     /// Rounds played: Phase I and the asks.
@@ -82,14 +143,16 @@ impl Task {
     fn budget(self, n: usize, horizon: usize) -> Task {
         Task { n, horizon, ..self }
     }
+
+    fn in_group(self, group: Group) -> Task {
+        Task { group, ..self }
+    }
 }
 
-/// Every task: the paper's three, then the suite.
+/// Every task: the paper's twelve in the order of its figures, the suite, the typed forms of the real ones.
 pub fn all() -> &'static [Task] {
     static TASKS: LazyLock<Vec<Task>> = LazyLock::new(|| {
-        let mut tasks = paper::tasks();
-        tasks.extend(suite());
-        tasks
+        [synthetic::tasks(), real::relaxed(), suite(), real::typed()].into_iter().flatten().collect()
     });
     &TASKS
 }
@@ -101,7 +164,10 @@ pub fn all() -> &'static [Task] {
 pub fn select<S: AsRef<str>>(names: &[S]) -> Result<Vec<&'static Task>, UnknownTask> {
     let mut wanted = BTreeSet::new();
     for name in names {
-        wanted.extend(members(name.as_ref())?);
+        match GROUPS.iter().find(|(group, _)| *group == name.as_ref()) {
+            Some((_, groups)) => wanted.extend(members(groups)),
+            None => _ = wanted.insert(find(name.as_ref())?.name),
+        }
     }
     Ok(all().iter().filter(|task| wanted.contains(task.name)).collect())
 }
@@ -114,8 +180,15 @@ pub fn find(name: &str) -> Result<&'static Task, UnknownTask> {
     all().iter().find(|task| task.name == name).ok_or_else(|| UnknownTask::new(name))
 }
 
-/// Names that stand for several tasks: all of them, the paper's three, the others.
-pub const GROUPS: [&str; 3] = ["all", "paper", "suite"];
+/// Names that stand for several tasks. `all` is everything that needs no Python.
+pub const GROUPS: [(&str, &[Group]); 6] = [
+    ("all", &[Group::Synthetic, Group::Suite]),
+    ("paper", &[Group::Synthetic, Group::Real]),
+    ("synthetic", &[Group::Synthetic]),
+    ("real", &[Group::Real]),
+    ("typed", &[Group::Typed]),
+    ("suite", &[Group::Suite]),
+];
 
 /// A name that is neither a task nor a group.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -129,7 +202,7 @@ pub struct UnknownTask {
 
 impl UnknownTask {
     fn new(name: &str) -> UnknownTask {
-        let known = GROUPS.into_iter().chain(all().iter().map(|task| task.name));
+        let known = GROUPS.iter().map(|(group, _)| *group).chain(all().iter().map(|task| task.name));
         let nearest = known
             .min_by_key(|known| strsim::damerau_levenshtein(&name.to_lowercase(), known))
             .expect("the groups are never empty");
@@ -137,15 +210,8 @@ impl UnknownTask {
     }
 }
 
-fn members(name: &str) -> Result<Vec<&'static str>, UnknownTask> {
-    let paper = paper::NAMES;
-    let names = all().iter().map(|task| task.name);
-    match name {
-        "all" => Ok(names.collect()),
-        "paper" => Ok(paper.to_vec()),
-        "suite" => Ok(names.filter(|name| !paper.contains(name)).collect()),
-        _ => Ok(vec![find(name)?.name]),
-    }
+fn members(groups: &[Group]) -> impl Iterator<Item = &'static str> {
+    all().iter().filter(|task| groups.contains(&task.group)).map(|task| task.name)
 }
 
 /// The tasks that are not the paper's, grouped by where they come from.
@@ -160,7 +226,7 @@ fn suite() -> Vec<Task> {
 const BUDGET: (usize, usize) = (8, 64);
 
 /// A task over real coordinates, written on their natural scale.
-struct RealTask {
+struct ContinuousTask {
     name: &'static str,
     summary: &'static str,
     source: &'static str,
@@ -172,24 +238,27 @@ struct RealTask {
     value: Function<[f64]>,
 }
 
-impl From<RealTask> for Task {
-    fn from(real: RealTask) -> Task {
-        let RealTask { name, summary, source, bounds, noise_std, optimum, maximiser, value } = real;
+impl From<ContinuousTask> for Task {
+    fn from(real: ContinuousTask) -> Task {
+        let ContinuousTask { name, summary, source, bounds, noise_std, optimum, maximiser, value } = real;
         let to_unit = |(&x, &(low, high)): (&f64, &(f64, f64))| (x - low) / (high - low);
         Task {
             name,
             summary,
             source,
+            group: Group::Suite,
             domain: Domain::boxed(&bounds),
             n: BUDGET.0,
             horizon: BUDGET.1,
             noise_std,
-            optimum,
-            maximiser: maximiser.iter().zip(&bounds).map(to_unit).collect(),
-            function: Box::new(move |u| {
-                let x: Vec<f64> =
-                    u.iter().zip(&bounds).map(|(&u, &(low, high))| low + (high - low) * u).collect();
-                value(&x)
+            objective: Objective::Formula(Formula {
+                optimum,
+                maximiser: maximiser.iter().zip(&bounds).map(to_unit).collect(),
+                function: Box::new(move |u| {
+                    let x: Vec<f64> =
+                        u.iter().zip(&bounds).map(|(&u, &(low, high))| low + (high - low) * u).collect();
+                    value(&x)
+                }),
             }),
         }
     }
@@ -215,13 +284,16 @@ impl From<MixedTask> for Task {
             name,
             summary,
             source,
+            group: Group::Suite,
             domain: encoding.domain().clone(),
             n: BUDGET.0,
             horizon: BUDGET.1,
             noise_std,
-            optimum,
-            maximiser: encoding.encode(&maximiser).expect("a task's maximiser lies in its space"),
-            function: Box::new(move |x| value(&encoding.decode(x))),
+            objective: Objective::Formula(Formula {
+                optimum,
+                maximiser: encoding.encode(&maximiser).expect("a task's maximiser lies in its space"),
+                function: Box::new(move |x| value(&encoding.decode(x))),
+            }),
         }
     }
 }
@@ -230,25 +302,29 @@ impl From<MixedTask> for Task {
 mod tests {
     use super::*;
 
+    fn formulas() -> impl Iterator<Item = (&'static Task, &'static Formula)> {
+        all().iter().filter_map(|task| Some((task, task.formula()?)))
+    }
+
     #[test]
     fn every_maximiser_is_feasible_and_reaches_the_optimum() {
-        for task in all() {
-            assert!(task.domain.contains(&task.maximiser), "{}: maximiser is not feasible", task.name);
-            let value = task.value(&task.maximiser);
-            let tolerance = 1e-6 * (1.0 + task.optimum.abs());
-            assert!((value - task.optimum).abs() <= tolerance, "{}: {value} at the maximiser", task.name);
+        for (task, formula) in formulas() {
+            assert!(task.domain.contains(&formula.maximiser), "{}: maximiser is not feasible", task.name);
+            let value = formula.value(&formula.maximiser);
+            let tolerance = 1e-6 * (1.0 + formula.optimum.abs());
+            assert!((value - formula.optimum).abs() <= tolerance, "{}: {value} at the maximiser", task.name);
         }
     }
 
     #[test]
     fn no_random_point_beats_the_optimum() {
-        for task in all() {
+        for (task, formula) in formulas() {
             let mut rng = optimist::rng(7, 0);
             for _ in 0..20_000 {
                 let x = task.domain.sample(&mut rng);
-                let value = task.value(&x);
+                let value = formula.value(&x);
                 assert!(value.is_finite(), "{}: {value} at {x:?}", task.name);
-                assert!(value <= task.optimum + 1e-9, "{}: {value} at {x:?}", task.name);
+                assert!(value <= formula.optimum + 1e-9, "{}: {value} at {x:?}", task.name);
             }
         }
     }
@@ -257,18 +333,19 @@ mod tests {
     #[test]
     fn no_neighbour_of_the_maximiser_beats_it() {
         use rand::RngExt;
-        for task in all() {
+        for (task, formula) in formulas() {
             let mut rng = optimist::rng(8, 0);
+            let tolerance = 1e-8 * (1.0 + formula.optimum.abs());
             for trial in 0..5_000 {
                 let reach = 10f64.powi(-(trial % 5) - 1);
-                let mut x: Vec<f64> = task
+                let mut x: Vec<f64> = formula
                     .maximiser
                     .iter()
                     .map(|x| (x + reach * rng.random_range(-1.0..1.0)).clamp(0.0, 1.0))
                     .collect();
                 task.domain.snap(&mut x);
-                let value = task.value(&x);
-                assert!(value <= task.optimum + 1e-8 * (1.0 + task.optimum.abs()), "{}: {value}", task.name);
+                let value = formula.value(&x);
+                assert!(value <= formula.optimum + tolerance, "{}: {value}", task.name);
             }
         }
     }
@@ -279,15 +356,35 @@ mod tests {
         assert_eq!(names.len(), all().len());
         for task in all() {
             assert!(!task.summary.is_empty() && !task.source.is_empty(), "{}", task.name);
-            assert_eq!(task.maximiser.len(), task.domain.dimension(), "{}", task.name);
         }
+        for (task, formula) in formulas() {
+            assert_eq!(formula.maximiser.len(), task.domain.dimension(), "{}", task.name);
+        }
+    }
+
+    fn names(selected: &[&str]) -> Vec<&'static str> {
+        select(selected).unwrap().iter().map(|task| task.name).collect()
     }
 
     #[test]
     fn groups_and_names_select_each_task_once_in_order() {
-        let names = |selected: Vec<&Task>| selected.iter().map(|task| task.name).collect::<Vec<_>>();
-        assert_eq!(names(select(&["f2", "paper", "f1"]).unwrap()), ["f1", "f2", "f3"]);
-        assert_eq!(select(&["paper", "suite"]).unwrap().len(), select(&["all"]).unwrap().len());
+        assert_eq!(names(&["f2", "synthetic", "f1"]), ["f1", "f2", "f3"]);
+        assert_eq!(names(&["synthetic", "suite"]), names(&["all"]));
+        assert_eq!(names(&["all", "real", "typed"]).len(), all().len());
+    }
+
+    #[test]
+    fn the_papers_tasks_are_in_the_order_of_its_figures() {
+        let paper = [
+            ["f1", "f2", "f3"],
+            ["rf-breast", "mlp-breast", "gb-breast"],
+            ["rf-australian", "mlp-australian", "gb-australian"],
+            ["rf-diabetes", "mlp-diabetes", "gb-diabetes"],
+        ];
+        assert_eq!(names(&["paper"]), paper.as_flattened());
+        let dimensions =
+            ["rf-breast", "mlp-australian", "gb-diabetes"].map(|name| find(name).unwrap().domain.dimension());
+        assert_eq!(dimensions, [7, 8, 11]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use super::{RealTask, Task};
+use super::{ContinuousTask, Task};
 
 pub(super) fn tasks() -> Vec<Task> {
     vec![hartmann6_in_20(), branin_hartmann6(), friedman()]
@@ -15,7 +15,7 @@ fn hartmann6_in_20() -> Task {
     for (coordinate, best) in ACTIVE.iter().zip(HARTMANN6_MAXIMISER) {
         maximiser[*coordinate] = best;
     }
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "hartmann6-in-20",
         summary: "Hartmann-6 among 14 irrelevant coordinates, noisy",
         source: "Hartmann 1973, in Dixon and Szegö 1978; embedded as by Wang et al. 2016 (REMBO)",
@@ -33,7 +33,7 @@ fn branin_hartmann6() -> Task {
     maximiser.extend(HARTMANN6_MAXIMISER);
     let mut bounds = vec![(-5.0, 10.0), (0.0, 15.0)];
     bounds.extend([(0.0, 1.0); 6]);
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "branin-hartmann6",
         summary: "a sum of Branin and Hartmann-6: two groups of coordinates",
         source: "Dixon and Szegö 1978; Branin scaled as by Picheny et al. 2013",
@@ -48,7 +48,7 @@ fn branin_hartmann6() -> Task {
 /// Ten coordinates of which five matter, noise of one as in the source. The optimum is a curve:
 /// x_1 x_2 = ½, and x_3 at either end.
 fn friedman() -> Task {
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "friedman",
         summary: "one interaction, a valley, two slopes and 5 irrelevant coordinates, very noisy",
         source: "Friedman 1991 (MARS)",

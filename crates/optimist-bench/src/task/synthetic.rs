@@ -2,12 +2,10 @@
 
 use std::f64::consts::TAU;
 
-use super::{RealTask, Task};
-
-pub(super) const NAMES: [&str; 3] = ["f1", "f2", "f3"];
+use super::{ContinuousTask, Group, Task};
 
 pub(super) fn tasks() -> Vec<Task> {
-    vec![f1(), f2(), f3()]
+    [f1(), f2(), f3()].map(|task| task.in_group(Group::Synthetic)).into()
 }
 
 const D: usize = 20;
@@ -16,7 +14,7 @@ const NOISE_STD: f64 = 0.01;
 /// The paper's own network with every weight 1: a sigmoid of Σx, flat but for a narrow slope.
 /// Its best value, in a corner, is 26 but for 25 e^-101.
 fn f1() -> Task {
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "f1",
         summary: "one sigmoid of the sum of x; flat on both sides of it",
         source: "Liu and Wang 2023 (GO-UCB), f_1",
@@ -34,7 +32,7 @@ fn f1() -> Task {
 
 /// Styblinski-Tang: a sum of quartics with two hills each.
 fn f2() -> Task {
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "f2",
         summary: "Styblinski-Tang: additive, two hills in each coordinate",
         source: "Styblinski and Tang 1990; Liu and Wang 2023 (GO-UCB), f_2",
@@ -48,7 +46,7 @@ fn f2() -> Task {
 
 /// Rastrigin: a bowl under ripples of wavelength 1.
 fn f3() -> Task {
-    Task::from(RealTask {
+    Task::from(ContinuousTask {
         name: "f3",
         summary: "Rastrigin: a bowl under ripples, its optimum at the centre",
         source: "Rastrigin 1974; Liu and Wang 2023 (GO-UCB), f_3",
@@ -70,7 +68,7 @@ mod tests {
     /// Values computed by hand from the paper's formulas.
     #[test]
     fn the_three_functions_are_the_papers() {
-        let at = |name, u: f64| find(name).unwrap().value(&[u; 20]);
+        let at = |name, u: f64| find(name).unwrap().formula().unwrap().value(&[u; 20]);
         assert!((at("f1", 0.5) - (25.0 / (1.0 + (-1f64).exp()) + 1.0)).abs() < 1e-12);
         // x_i = 1: -½ (1 - 16 + 5) = 5 each.
         assert!((at("f2", 0.6) - 100.0).abs() < 1e-9);
