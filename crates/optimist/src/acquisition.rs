@@ -47,6 +47,13 @@ impl Frame {
         (0..x.len()).map(|j| self.low[j] + self.width[j] * x[j]).collect()
     }
 
+    /// Sets x to where its model coordinates are `z`, but for coordinates that have no width.
+    fn invert(&self, z: &[f64], x: &mut [f64]) {
+        for j in 0..x.len() {
+            x[j] = if self.width[j] == 0.0 { x[j] } else { (z[j] - self.low[j]) / self.width[j] };
+        }
+    }
+
     /// Turns a gradient in model coordinates into one in x.
     fn pull_back(&self, grad: &mut [f64]) {
         grad.iter_mut().zip(&self.width).for_each(|(slope, width)| *slope *= width);
@@ -144,10 +151,13 @@ impl JointAscent {
                 let (low, high) = (frame.low[j], frame.low[j] + frame.width[j]);
                 *z_j = z_j.clamp(low.min(high), low.max(high));
             }
+            if domain.is_constrained() {
+                frame.invert(&z, &mut x);
+                domain.relax(&mut x);
+                z = frame.apply(&x);
+            }
         }
-        for j in 0..x.len() {
-            x[j] = if frame.width[j] == 0.0 { x[j] } else { (z[j] - frame.low[j]) / frame.width[j] };
-        }
+        frame.invert(&z, &mut x);
         domain.snap(&mut x);
         x
     }
@@ -201,13 +211,10 @@ mod tests {
     fn samples_are_feasible_and_inside_the_region() {
         let domain = mixed();
         // Columns: real, grid, three of the choice, waiting.
-        let mut region = Region::whole(&domain);
-        (region.lower[0], region.upper[0]) = (0.3, 0.4);
-        (region.lower[1], region.upper[1]) = (0.25, 0.75);
-        (region.lower[5], region.upper[5]) = (0.8, 1.0);
+        let lower = vec![0.3, 0.25, 0.0, 0.0, 0.0, 0.8];
+        let region = Region::between(&domain, lower, vec![0.4, 0.75, 1.0, 1.0, 1.0, 1.0]);
         let mut rng = rng(0, 0);
-        for _ in 0..300 {
-            let sample = region.sample(&mut rng);
+        for sample in region.samples(300, &mut rng) {
             let near = region.sample_near(&sample, &mut rng);
             for x in [sample, near] {
                 assert!(domain.contains(&x), "{x:?}");
@@ -277,7 +284,7 @@ mod tests {
         let frame = Frame::symmetric(2);
         let ball = anova_ball(&domain, 10, 0);
         let hope = Hope { ball: &ball, radius: 1.0, frame: &frame };
-        let region = Region { domain: &domain, lower: vec![0.2, 0.5], upper: vec![0.4, 0.6] };
+        let region = Region::between(&domain, vec![0.2, 0.5], vec![0.4, 0.6]);
         let incumbent = vec![vec![0.3, 0.55]];
         let look = |taken: &dyn Fn(&[f64]) -> bool| {
             argmax(hope, &region, &incumbent, taken, Effort::default(), &mut rng(0, 1))

@@ -6,15 +6,18 @@
 //!
 //! A number gets one column, placed on its linear or log scale; a category one column per choice.
 //! `decode` after `encode` gives back the same assignment: exactly, but for continuous floats, which
-//! come back to within 1e-12 of the larger bound (of the value itself on a log scale), and for
-//! integers with more than 2^40 values, to within 1e-12 of the range. `encode` after `decode` is
-//! `Domain::snap`, up to the same rounding.
+//! come back to within 1e-12 of the larger bound (of the value itself on a log scale; of 1e-9 of the
+//! range where a constraint was missed by that much), and for integers with more than 2^40 values, to
+//! within 1e-12 of the range. `encode` after `decode` is `Domain::snap`, up to the same rounding.
 
+mod constraints;
+mod coupling;
 mod domain;
 mod scale;
 
 pub use domain::{Axis, AxisKind, Domain, Grid};
 
+pub(crate) use coupling::{Coupling, FeasibleWalk};
 pub(crate) use domain::is_same_point;
 
 use self::scale::Scale;
@@ -43,16 +46,9 @@ pub struct Encoding {
 impl Encoding {
     /// Lays out `space`: one axis per parameter, in the order of declaration.
     pub fn new(space: Space) -> Encoding {
-        let mut first_column = 0;
-        let mut axes = Vec::with_capacity(space.parameters().len());
-        for (parameter, requirements) in space.parameters().iter().zip(space.requirements()) {
-            let kind = axis_kind(&parameter.kind);
-            let columns = first_column..first_column + n_columns(&parameter.kind);
-            first_column = columns.end;
-            let when = requirements.iter().map(|required| (required.parameter, required.level)).collect();
-            axes.push(Axis { kind, columns, when, units: units(&parameter.kind) });
-        }
-        Encoding { space, domain: Domain::new(axes) }
+        let axes = axes(&space);
+        let couplings = constraints::couplings(&space, &axes).expect("a space checks its constraints");
+        Encoding { space, domain: Domain::new(axes, couplings) }
     }
 
     /// The space that is encoded.
@@ -85,6 +81,9 @@ impl Encoding {
                 }
             }
         }
+        if self.domain.is_constrained() {
+            self.domain.snap(&mut x); // by a billionth at most
+        }
         Ok(x)
     }
 
@@ -94,6 +93,11 @@ impl Encoding {
     /// If `x` does not have the dimension of the domain.
     pub fn decode(&self, x: &[f64]) -> Assignment {
         assert_eq!(x.len(), self.domain.dimension(), "a point has one coordinate per column");
+        let mut x = x.to_vec();
+        if self.domain.is_constrained() {
+            self.domain.snap(&mut x); // the rest is snapped as it is read
+        }
+        let x = x.as_slice();
         let active = self.parameters_and_axes().enumerate().filter(|&(idx, _)| self.domain.is_active(idx, x));
         active
             .map(|(idx, (Parameter { name, kind, .. }, axis))| {
@@ -114,6 +118,28 @@ impl Encoding {
     fn parameters_and_axes(&self) -> impl Iterator<Item = (&Parameter, &Axis)> {
         self.space.parameters().iter().zip(self.domain.axes())
     }
+}
+
+/// Whether the constraints of a space leave anything to search.
+///
+/// # Errors
+/// If they do not.
+pub(crate) fn check_constraints(space: &Space) -> Result<(), SpaceError> {
+    constraints::couplings(space, &axes(space)).map(drop)
+}
+
+/// One axis per parameter.
+fn axes(space: &Space) -> Vec<Axis> {
+    let mut first_column = 0;
+    let mut axes = Vec::with_capacity(space.parameters().len());
+    for (parameter, requirements) in space.parameters().iter().zip(space.requirements()) {
+        let kind = axis_kind(&parameter.kind);
+        let columns = first_column..first_column + n_columns(&parameter.kind);
+        first_column = columns.end;
+        let when = requirements.iter().map(|required| (required.parameter, required.level)).collect();
+        axes.push(Axis { kind, columns, when, units: units(&parameter.kind) });
+    }
+    axes
 }
 
 /// The bounds of a number, or their logarithms on a log scale.

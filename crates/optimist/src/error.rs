@@ -216,6 +216,61 @@ pub enum SpaceError {
         /// The choice that is spelled most like it.
         nearest: Option<String>,
     },
+    /// A constraint that cannot be understood.
+    #[error("constraint `{constraint}`: {problem}")]
+    ConstraintSyntax {
+        /// As it was written.
+        constraint: String,
+        /// What is wrong with it and what to do.
+        problem: String,
+    },
+    /// A constraint on a parameter that does not exist.
+    #[error(
+        "constraint `{constraint}`: there is no parameter `{name}`{}",
+        did_you_mean(
+            nearest,
+            "; declare it, or, if its name has other signs than letters, digits and `_`, put it in backticks"
+        )
+    )]
+    ConstraintUnknown {
+        /// The constraint.
+        constraint: String,
+        /// The unknown name.
+        name: String,
+        /// The declared name that is spelled most like it.
+        nearest: Option<String>,
+    },
+    /// A constraint on a parameter that cannot be part of one.
+    #[error("constraint `{constraint}`: `{name}` {reason}")]
+    ConstraintUnfit {
+        /// The constraint.
+        constraint: String,
+        /// The parameter.
+        name: String,
+        /// Why it cannot, and what to do.
+        reason: &'static str,
+    },
+    /// Constraints, with the bounds of the parameters, that exclude each other.
+    #[error(
+        "no values satisfy {}{}; loosen one of them, or the bounds of its parameters",
+        backticked(constraints), if *on_steps { " on the steps of these parameters" } else { "" }
+    )]
+    ConstraintsContradict {
+        /// Constraints of which one has to give way.
+        constraints: Vec<String>,
+        /// Whether there would be values between the steps.
+        on_steps: bool,
+    },
+    /// Values that a constraint excludes.
+    #[error("constraint `{constraint}` does not hold: {left} is {value}; change one of these values")]
+    ConstraintViolated {
+        /// The constraint.
+        constraint: String,
+        /// Its left side.
+        left: String,
+        /// What that adds up to.
+        value: f64,
+    },
 }
 
 /// An optimizer that cannot be made.
@@ -309,6 +364,15 @@ fn did_you_mean(nearest: &Option<String>, otherwise: &str) -> String {
 
 fn listed(choices: &[Value]) -> String {
     choices.iter().map(|choice| format!("`{choice}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// `a`, `b` and `c`.
+fn backticked(texts: &[String]) -> String {
+    let quoted: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
 }
 
 #[cfg(test)]

@@ -234,16 +234,15 @@ impl GoUcb {
 
     /// Where line 5 looks: the trust region around the best point so far, or everywhere.
     fn region(&self, belief: &Belief) -> Region<'_> {
-        let mut region = Region::whole(self.history.domain());
-        if let (Some(trust), Some(best)) = (&self.settings.trust_region, self.best_believed(belief)) {
-            let values = self.history.observations().iter().map(Observation::value);
-            let half = trust.half_width(self.explore, values);
-            for (j, centre) in best.iter().enumerate() {
-                region.lower[j] = (centre - half).max(0.0);
-                region.upper[j] = (centre + half).min(1.0);
-            }
-        }
-        region
+        let domain = self.history.domain();
+        let (Some(trust), Some(best)) = (&self.settings.trust_region, self.best_believed(belief)) else {
+            return Region::whole(domain);
+        };
+        let values = self.history.observations().iter().map(Observation::value);
+        let half = trust.half_width(self.explore, values);
+        let lower = best.iter().map(|centre| (centre - half).max(0.0)).collect();
+        let upper = best.iter().map(|centre| (centre + half).min(1.0)).collect();
+        Region::between(domain, lower, upper)
     }
 
     /// What all data say, pending points not counted. Kept from ask to ask if that changes nothing: a fit that is not

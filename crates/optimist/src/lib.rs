@@ -47,6 +47,8 @@ pub mod model;
 mod normal;
 pub mod optimizer;
 pub mod oracle;
+mod polytope;
+mod projected_gradient;
 pub mod schedule;
 pub mod search;
 pub mod settings;

@@ -4,15 +4,16 @@
 //! Does not know: what the score means, nor what has been tried but for the points to avoid.
 //!
 //! The score is taken on random candidates in one block, then climbed from the best of them: real coordinates by
-//! a quasi-Newton method, integers and choices by trying their neighbours and alternatives, always at feasible
-//! points.
+//! a quasi-Newton method, or by projected gradients if there are constraints between them, integers and choices by
+//! trying their neighbours and alternatives, always at feasible points.
 
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::encode::{AxisKind, Domain};
+use crate::encode::{AxisKind, Coupling, Domain, FeasibleWalk};
 use crate::maximize::maximize_in_box;
 use crate::optimizer::Rng;
+use crate::projected_gradient::maximize_in_set;
 
 /// What is to be as large as possible.
 pub trait Score {
@@ -45,34 +46,64 @@ impl Default for Effort {
 /// Where to look: the feasible points of a domain between two corners.
 #[derive(Debug, Clone)]
 pub struct Region<'a> {
-    /// The feasible points.
-    pub domain: &'a Domain,
+    domain: &'a Domain,
     /// Lower end of each coordinate; only real coordinates and grids heed it.
-    pub lower: Vec<f64>,
+    lower: Vec<f64>,
     /// Upper end of each coordinate.
-    pub upper: Vec<f64>,
+    upper: Vec<f64>,
+    /// What constraints tie together, within these ends if anything is left there.
+    couplings: Vec<Coupling>,
+    /// How far points of the region are spread in each coordinate.
+    widths: Vec<f64>,
 }
 
 impl<'a> Region<'a> {
     /// The whole domain.
     pub fn whole(domain: &'a Domain) -> Self {
-        Self { domain, lower: vec![0.0; domain.dimension()], upper: vec![1.0; domain.dimension()] }
+        let d = domain.dimension();
+        Self::new(domain, vec![0.0; d], vec![1.0; d], domain.couplings().to_vec())
     }
 
-    /// A feasible point of the region.
-    pub(crate) fn sample(&self, rng: &mut Rng) -> Vec<f64> {
-        let mut x = self.domain.sample(rng);
-        for axis in self.domain.axes() {
-            if !matches!(axis.kind, AxisKind::OneHot) {
-                let column = axis.columns.start;
-                x[column] = self.lower[column] + x[column] * (self.upper[column] - self.lower[column]);
-            }
+    /// The feasible points between two corners, as far as real coordinates and grids are concerned.
+    pub fn between(domain: &'a Domain, lower: Vec<f64>, upper: Vec<f64>) -> Self {
+        let tighter =
+            |coupling: &Coupling| coupling.within(&lower, &upper).unwrap_or_else(|| coupling.clone());
+        let couplings = domain.couplings().iter().map(tighter).collect();
+        Self::new(domain, lower, upper, couplings)
+    }
+
+    fn new(domain: &'a Domain, lower: Vec<f64>, upper: Vec<f64>, couplings: Vec<Coupling>) -> Self {
+        let mut widths: Vec<f64> = lower.iter().zip(&upper).map(|(lower, upper)| upper - lower).collect();
+        for coupling in &couplings {
+            let spread = coupling.polytope().spread();
+            coupling
+                .members()
+                .iter()
+                .zip(spread)
+                .for_each(|(member, spread)| widths[member.column] = *spread);
         }
-        self.domain.snap(&mut x);
-        x
+        Self { domain, lower, upper, couplings, widths }
     }
 
-    /// A feasible point near `centre`: a few coordinates moved, the rest left.
+    /// Feasible points of the region, spread all over it.
+    pub(crate) fn samples(&self, n: usize, rng: &mut Rng) -> Vec<Vec<f64>> {
+        let mut walks = self.walks(rng);
+        let sample = |_| {
+            let mut x = self.domain.sample_axes(rng);
+            for axis in self.domain.axes() {
+                if !matches!(axis.kind, AxisKind::OneHot) {
+                    let column = axis.columns.start;
+                    x[column] = self.lower[column] + x[column] * (self.upper[column] - self.lower[column]);
+                }
+            }
+            walks.iter_mut().for_each(|walk| walk.next(rng, &mut x));
+            self.snap(&mut x);
+            x
+        };
+        (0..n).map(sample).collect()
+    }
+
+    /// A feasible point near `centre`: a few coordinates moved, the rest left, but for what constraints make follow.
     pub(crate) fn sample_near(&self, centre: &[f64], rng: &mut Rng) -> Vec<f64> {
         let mut x = centre.to_vec();
         let axes = self.domain.axes();
@@ -89,15 +120,30 @@ impl<'a> Region<'a> {
                     }
                 }
                 AxisKind::Real | AxisKind::Grid(_) => {
-                    let width = self.upper[column] - self.lower[column];
                     let normal: f64 = StandardNormal.sample(rng);
-                    x[column] =
-                        (x[column] + 0.1 * width * normal).clamp(self.lower[column], self.upper[column]);
+                    x[column] = (x[column] + 0.1 * self.widths[column] * normal)
+                        .clamp(self.lower[column], self.upper[column]);
                 }
             }
         }
-        self.domain.snap(&mut x);
+        self.snap(&mut x);
         x
+    }
+
+    /// Random walks over what constraints tie together, one for each coupling.
+    pub(crate) fn walks(&self, rng: &mut Rng) -> Vec<FeasibleWalk<'_>> {
+        self.couplings.iter().map(|coupling| coupling.walk(rng)).collect()
+    }
+
+    /// Moves x to the nearest feasible point; into the region, as far as constraints are concerned.
+    pub(crate) fn snap(&self, x: &mut [f64]) {
+        self.couplings.iter().for_each(|coupling| coupling.snap(x));
+        self.domain.snap(x);
+    }
+
+    /// The coupling that a column is part of.
+    pub(crate) fn coupling(&self, column: usize) -> Option<&Coupling> {
+        self.couplings.iter().find(|coupling| coupling.has(column))
     }
 }
 
@@ -132,7 +178,7 @@ pub fn search(
     rng: &mut Rng,
 ) -> Found {
     let search = Search { score, region, steps: effort.steps };
-    let mut candidates: Vec<Vec<f64>> = (0..effort.spread).map(|_| region.sample(rng)).collect();
+    let mut candidates = region.samples(effort.spread, rng);
     if !incumbents.is_empty() {
         candidates
             .extend((0..effort.near).map(|i| region.sample_near(&incumbents[i % incumbents.len()], rng)));
@@ -187,9 +233,22 @@ fn climb_reals(
             upper[column] = region.upper[column];
         }
     }
-    let maximum = maximize_in_box(f, x, &lower, &upper, steps);
+    let maximum = if region.couplings.is_empty() {
+        maximize_in_box(f, x, &lower, &upper, steps)
+    } else {
+        let project = |z: &mut [f64]| {
+            (0..z.len()).for_each(|j| z[j] = z[j].clamp(lower[j], upper[j]));
+            if !region.couplings.iter().all(|coupling| coupling.snap_reals(z)) {
+                z.copy_from_slice(x); // x is outside the region, and there is no way in at its levels
+            }
+        };
+        maximize_in_set(f, project, x, PROJECTED_STEPS * steps)
+    };
     (maximum.x, maximum.value)
 }
+
+/// Projected gradients take more steps than a quasi-Newton method, about so many times.
+const PROJECTED_STEPS: usize = 2;
 
 struct Search<'a, S> {
     score: &'a S,
@@ -269,12 +328,37 @@ impl<S: Score> Search<'_, S> {
                 reach.into_iter().filter(|&i| i < grid.count() && inside(grid.level(i))).collect()
             }
         };
-        let moved = |other: usize| {
-            let mut trial = x.to_vec();
-            domain.set_level(index, other, &mut trial);
-            domain.snap(&mut trial);
-            trial
+        let others = levels.into_iter().filter(|&other| other != level);
+        let Some(coupling) = self.region.coupling(column) else {
+            return others.filter_map(|other| self.moved(index, other, x, |_| true)).collect();
         };
-        levels.into_iter().filter(|&other| other != level).map(moved).collect()
+        // Others of its coupling follow: all of them as little as they can or, for a step to the next level, each
+        // one alone.
+        let partners =
+            || coupling.members().iter().filter(|member| member.grid.is_some() && member.column != column);
+        let follow = |other: usize| {
+            let all = self.moved(index, other, x, |trial| coupling.snap_others(column, trial));
+            let partners = partners().filter(move |_| other.abs_diff(level) == 1);
+            let alone = partners.filter_map(move |partner| {
+                self.moved(index, other, x, |trial| coupling.snap_only(partner.column, trial))
+            });
+            all.into_iter().chain(alone)
+        };
+        others.flat_map(follow).collect()
+    }
+
+    /// x with one axis moved to another level; `None` if the others cannot `follow`.
+    fn moved(
+        &self,
+        index: usize,
+        level: usize,
+        x: &[f64],
+        follow: impl Fn(&mut [f64]) -> bool,
+    ) -> Option<Vec<f64>> {
+        let mut trial = x.to_vec();
+        self.region.domain.set_level(index, level, &mut trial);
+        let follows = follow(&mut trial);
+        self.region.domain.snap(&mut trial);
+        follows.then_some(trial)
     }
 }

@@ -5,17 +5,21 @@
 //! Does not know: the unit cube. `encode` places values there; here a value of a discrete
 //! parameter is at most a *level*, its index among the parameter's values.
 
+mod constraint;
 mod kind;
 mod value;
 
+pub use constraint::{Constraint, Relation};
 pub use kind::Kind;
 pub use value::{Assignment, Value};
 
 use std::collections::VecDeque;
 
+use crate::encode;
 use crate::error::{SpaceError, nearest};
 
-/// The parameters of a study, checked: every one of them has a value and can be active.
+/// The parameters of a study, checked: every one of them has a value and can be active, and constraints between them
+/// leave something to search.
 ///
 /// ```
 /// use optimist::space::{Assignment, Kind, Parameter, Space, Value};
@@ -36,6 +40,7 @@ pub struct Space {
     /// Per parameter: everything that must hold for it to be active, its parents' conditions
     /// included, so that nothing else need be looked at.
     requirements: Vec<Vec<Requirement>>,
+    constraints: Vec<Constraint>,
 }
 
 /// One thing that may be varied.
@@ -65,6 +70,9 @@ pub(crate) struct Requirement {
     pub(crate) level: usize,
 }
 
+/// How far beyond a constraint values may be, as a part of the ranges of its parameters.
+const CONSTRAINT_TOLERANCE: f64 = 1e-9;
+
 impl Space {
     /// A space of these parameters.
     ///
@@ -91,7 +99,35 @@ impl Space {
         let requirements = (0..parameters.len())
             .map(|idx| all_requirements(idx, &direct, &parameters))
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(Space { parameters, requirements })
+        Ok(Space { parameters, requirements, constraints: Vec::new() })
+    }
+
+    /// The part of this space where these constraints hold, those that it has already included.
+    ///
+    /// ```
+    /// use optimist::space::{Kind, Parameter, Space};
+    ///
+    /// let share = || Kind::Float { low: 0.0, high: 1.0, log: false, step: None };
+    /// let metals = ["copper", "zinc", "tin"].map(|metal| Parameter::new(metal, share())).to_vec();
+    /// let alloys = Space::new(metals)?
+    ///     .with_constraints(["copper + zinc + tin = 1".parse()?, "tin <= 0.2*copper".parse()?])?;
+    /// assert_eq!(alloys.constraints().len(), 2);
+    /// # Ok::<(), optimist::SpaceError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a constraint names what is not a parameter, or one that cannot be added up (no number, on a log scale, not
+    /// always active), or if no values satisfy all constraints.
+    pub fn with_constraints(
+        mut self,
+        constraints: impl IntoIterator<Item = Constraint>,
+    ) -> Result<Space, SpaceError> {
+        for constraint in constraints {
+            self.validate(&constraint)?;
+            self.constraints.push(constraint);
+        }
+        encode::check_constraints(&self)?; // where values lie, and so whether there are any, is known there
+        Ok(self)
     }
 
     /// All parameters, in the order of declaration.
@@ -99,19 +135,26 @@ impl Space {
         &self.parameters
     }
 
+    /// What must hold between parameters.
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.constraints
+    }
+
     /// The parameter of that name.
     pub fn get(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// Whether `assignment` is a point of this space: every active parameter has a valid value, and
-    /// nothing else has one.
+    /// Whether `assignment` is a point of this space: every active parameter has a valid value,
+    /// nothing else has one, and the constraints hold.
     ///
     /// Whole floats are accepted for integers and integers for floats. A float with a step may be
-    /// off its nearest value by a billionth of the step, as rounding leaves it.
+    /// off its nearest value by a billionth of the step, as rounding leaves it, and a constraint may
+    /// be missed by a billionth of the ranges of its parameters.
     ///
     /// # Errors
-    /// The first thing found wrong: unknown names, then invalid values, then missing or inactive ones.
+    /// The first thing found wrong: unknown names, then invalid values, then missing or inactive ones,
+    /// then constraints.
     pub fn check(&self, assignment: &Assignment) -> Result<(), SpaceError> {
         for (name, value) in assignment.iter() {
             let parameter = self.get(name).ok_or_else(|| SpaceError::UnknownParameter {
@@ -135,12 +178,65 @@ impl Space {
                 (None, Some(_)) | (Some(_), None) => {}
             }
         }
-        Ok(())
+        self.constraints.iter().try_for_each(|constraint| self.check_constraint(constraint, assignment))
     }
 
     /// What must hold for each parameter to be active, its parents' conditions included.
     pub(crate) fn requirements(&self) -> &[Vec<Requirement>] {
         &self.requirements
+    }
+
+    /// Whether a constraint can be one of this space's.
+    fn validate(&self, constraint: &Constraint) -> Result<(), SpaceError> {
+        for (name, _) in constraint.terms() {
+            let (text, known) = (constraint.to_string(), || self.parameters.iter().map(|p| p.name.as_str()));
+            let Some(parameter) = self.get(name) else {
+                let nearest = nearest(name, known());
+                return Err(SpaceError::ConstraintUnknown { constraint: text, name: name.clone(), nearest });
+            };
+            let reason = match parameter.kind {
+                Kind::Float { log: true, .. } | Kind::Int { log: true, .. } => {
+                    Some("is on a log scale, where a sum is not linear; drop its `log`, or the constraint")
+                }
+                Kind::Bool => Some("is not a number; make it an int from 0 to 1"),
+                Kind::Categorical { .. } => Some("is not a number; leave it out"),
+                _ if !parameter.when.is_empty() => {
+                    Some("is not always active; drop its `when`, or leave it out")
+                }
+                Kind::Float { .. } | Kind::Int { .. } => None,
+            };
+            if let Some(reason) = reason {
+                return Err(SpaceError::ConstraintUnfit { constraint: text, name: name.clone(), reason });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_constraint(&self, constraint: &Constraint, assignment: &Assignment) -> Result<(), SpaceError> {
+        let (mut left, mut squared_range, mut size) = (0.0, 0.0, 0.0);
+        for (name, factor) in constraint.terms() {
+            let value = assignment.get(name).and_then(Value::as_f64).unwrap_or_default();
+            let (low, width) =
+                self.get(name).and_then(|parameter| parameter.kind.range()).unwrap_or_default();
+            left += factor * value;
+            squared_range += (factor * width).powi(2);
+            size += factor.abs() * low.abs().max((low + width).abs());
+        }
+        let tolerance = CONSTRAINT_TOLERANCE * squared_range.sqrt() + 1e-12 * size; // and rounding
+        let excess = left - constraint.bound();
+        let holds = match constraint.relation() {
+            Relation::AtMost => excess <= tolerance,
+            Relation::AtLeast => excess >= -tolerance,
+            Relation::Equal => excess.abs() <= tolerance,
+        };
+        if holds {
+            return Ok(());
+        }
+        Err(SpaceError::ConstraintViolated {
+            constraint: constraint.to_string(),
+            left: constraint.left(),
+            value: left,
+        })
     }
 
     fn is_met(&self, requirement: &Requirement, assignment: &Assignment) -> bool {

@@ -22,7 +22,7 @@ pub(super) fn all_once(build: Build) {
 }
 
 fn conduct(build: Build, n_seeds: u64) {
-    for domain in [Domain::cube(3), conditional(), three_points(), one_point()] {
+    for domain in [Domain::cube(3), conditional(), constrained(), three_points(), one_point()] {
         points_are_feasible_whatever_happens(build, &domain, n_seeds);
         same_calls_give_the_same_points(build, &domain);
     }
@@ -48,7 +48,43 @@ pub(super) fn conditional() -> Domain {
     Encoding::new(Space::new(parameters).expect("a valid space")).domain().clone()
 }
 
-/// Lower mean regret than uniform search over 5 runs of 100 trials, in the cube and with conditions.
+/// A mixture of which one part comes in steps, integers that share a budget with a real, a category, and a parameter that
+/// waits for one of the integers.
+pub(super) fn constrained() -> Domain {
+    let share = |step| Kind::Float { low: 0.0, high: 1.0, log: false, step };
+    let count = || Kind::Int { low: 0, high: 6, log: false, step: None };
+    let parameters = vec![
+        Parameter::new("copper", share(None)),
+        Parameter::new("lathes", count()),
+        Parameter::new("zinc", share(None)),
+        Parameter::new("form", Kind::Categorical { choices: vec!["bar".into(), "sheet".into()] }),
+        Parameter::new("tin", share(Some(0.05))),
+        Parameter::new("mills", count()),
+        Parameter::new("hours", Kind::Float { low: 0.0, high: 40.0, log: false, step: None }),
+        Parameter::new("feed", share(None)).when("mills", 1_i64),
+    ];
+    constrained_by(
+        parameters,
+        &["copper + zinc + tin = 1", "tin <= 0.3*copper", "5*lathes + 8*mills + hours <= 45"],
+    )
+}
+
+/// Shares of `n` parts that add up to 1.
+pub(super) fn mixture(n: usize) -> Domain {
+    let share = || Kind::Float { low: 0.0, high: 1.0, log: false, step: None };
+    let names: Vec<String> = (0..n).map(|i| format!("part{i}")).collect();
+    let parameters = names.iter().map(|name| Parameter::new(name, share())).collect();
+    constrained_by(parameters, &[&format!("{} = 1", names.join(" + "))])
+}
+
+fn constrained_by(parameters: Vec<Parameter>, constraints: &[&str]) -> Domain {
+    let space = Space::new(parameters).expect("a valid space");
+    let constraints = constraints.iter().map(|text| text.parse().expect("a valid constraint"));
+    let space = space.with_constraints(constraints).expect("constraints that leave something");
+    Encoding::new(space).domain().clone()
+}
+
+/// Lower mean regret than uniform search over 5 runs of 100 trials, in the cube, with conditions and in a mixture.
 pub(super) fn beats_random(build: Build) {
     let hill = |x: &[f64]| -x.iter().map(|x| (x - 0.3).powi(2)).sum::<f64>();
     // Deep trees of depth 9 are best; rate and flag matter everywhere.
@@ -56,12 +92,18 @@ pub(super) fn beats_random(build: Build) {
         let target = [1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.2, 0.5, 0.5, 1.0];
         -x.iter().zip(target).map(|(x, target)| (x - target).powi(2)).sum::<f64>()
     };
+    // Half and half of two parts of six.
+    let blend = |x: &[f64]| {
+        -x.iter().zip([0.5, 0.5, 0.0, 0.0, 0.0, 0.0]).map(|(x, best)| (x - best).powi(2)).sum::<f64>()
+    };
     let mean = |build: Build, domain: &Domain, value: Function| {
         let run = |seed| play(&mut *build(domain.clone(), seed), 100, value, &mut rng(seed, 0));
         (0..5).map(|seed| run(seed).iter().sum::<f64>()).sum::<f64>() / 500.0
     };
     let random: Build = &|domain, _| Box::new(Random::new(domain));
-    for (domain, value, share) in [(Domain::cube(5), &hill as Function, 0.5), (conditional(), &tree, 0.75)] {
+    let tasks =
+        [(Domain::cube(5), &hill as Function, 0.5), (conditional(), &tree, 0.75), (mixture(6), &blend, 0.5)];
+    for (domain, value, share) in tasks {
         let (own, random) = (mean(build, &domain, value), mean(random, &domain, value));
         assert!(own > share * random, "{own}, and uniform search {random}");
     }

@@ -7,7 +7,8 @@
 //! Pending points are among the rest (Optuna's `constant_liar`), failed trials are the worst.
 //! Conditional axes: axes with the same conditions form a group, as with Optuna's `group = True`. Each
 //! group has densities of its own, from the points where it is active, and is drawn after the groups
-//! that its conditions refer to, if these made it active.
+//! that its conditions refer to, if these made it active. Under constraints kernels are narrower, as feasible
+//! points are, the prior is uniform over these, and what is drawn is moved to the nearest feasible point.
 //!
 //! Departures from Optuna: failed trials count (Optuna forgets them), and a point that was told or is
 //! pending is proposed again only when nothing else is found.
@@ -15,7 +16,7 @@
 mod density;
 
 use super::{first_fresh, fresh_uniform};
-use crate::encode::Domain;
+use crate::encode::{Coupling, Domain};
 use crate::error::TellError;
 use crate::history::History;
 use crate::optimizer::{Observation, Optimizer, Recommendation, Rng};
@@ -121,6 +122,7 @@ impl<'a> Ratio<'a> {
         let mut candidate = x.clone();
         for draw in 0..N_CANDIDATES {
             self.good.sample(domain, rng, &mut candidate);
+            self.group.snap_tied(domain, &mut candidate);
             let log_ratio = self.good.log_at(domain, &candidate) - self.rest.log_at(domain, &candidate);
             if draw == 0 || log_ratio > best {
                 best = log_ratio;
@@ -145,6 +147,13 @@ fn propose(domain: &Domain, ratios: &[Ratio], rng: &mut Rng) -> Vec<f64> {
 impl Group {
     fn is_active(&self, domain: &Domain, x: &[f64]) -> bool {
         domain.is_active(self.axes[0], x)
+    }
+
+    /// Makes constraints hold, so that points are compared where they will be tried. Axes under constraints are
+    /// always active, so they are all of one group.
+    fn snap_tied(&self, domain: &Domain, x: &mut [f64]) {
+        let is_own = |coupling: &&Coupling| self.axes.contains(&coupling.members()[0].axis);
+        domain.couplings().iter().filter(is_own).for_each(|coupling| coupling.snap(x));
     }
 }
 

@@ -6,7 +6,8 @@
 //!
 //! Departures from the paper: draws are by `gp::path`; the process is fitted by L-BFGS-B rather than 50 steps of
 //! Adam; rounds are single trials, so that trials may end in any order. Categories, which a box has no part of, are
-//! redrawn the more rarely the smaller the box is.
+//! redrawn the more rarely the smaller the box is. Coordinates under constraints are those of a random point of what the
+//! box has of the feasible ones, and others follow.
 
 use rand::RngExt;
 
@@ -19,6 +20,7 @@ use crate::error::TellError;
 use crate::history::History;
 use crate::linalg::Matrix;
 use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng};
+use crate::search::Region;
 use crate::sobol::{self, Sobol};
 
 /// Side of the box at the start and after a restart, of the cube's (paper §4, L_init).
@@ -186,20 +188,34 @@ impl TrustBox<'_> {
         let sequence = Sobol::scrambled(n_axes.min(sobol::MAX_DIMENSION), rng);
         let n = (CANDIDATES_PER_DIMENSION * n_axes).min(CANDIDATES_MAX);
         let share = (PERTURBED / n_axes as f64).min(1.0);
+        let region = Region::between(domain, self.end(-0.5), self.end(0.5));
+        let mut walks = region.walks(rng);
         let candidate = |index: usize| {
             let mut u = sequence.point(index as u32);
             u.resize_with(n_axes, || rng.random());
             let mut x = self.center.to_vec();
             let at_least = rng.random_range(0..n_axes);
+            let mut elsewhere = x.clone();
+            walks.iter_mut().for_each(|walk| walk.next(rng, &mut elsewhere));
             for (i, &u) in u.iter().enumerate() {
                 if i == at_least || share == 1.0 || rng.random_bool(share) {
-                    self.perturb(domain, i, u, &mut x, rng);
+                    let column = domain.axes()[i].columns.start;
+                    match region.coupling(column) {
+                        Some(_) => x[column] = elsewhere[column],
+                        None => self.perturb(domain, i, u, &mut x, rng),
+                    }
                 }
             }
-            domain.snap(&mut x);
+            region.snap(&mut x);
             x
         };
         (0..n).map(candidate).collect()
+    }
+
+    /// A corner of the box.
+    fn end(&self, half: f64) -> Vec<f64> {
+        let end = |(center, side): (&f64, &f64)| (center + half * side).clamp(0.0, 1.0);
+        self.center.iter().zip(&self.sides).map(end).collect()
     }
 
     /// Moves x along one axis to where `u` in [0, 1) is in the box.

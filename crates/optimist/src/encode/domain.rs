@@ -1,6 +1,6 @@
 //! The feasible part of the unit cube, as optimizers see it.
 //!
-//! Given: the axes that `Encoding` lays out.
+//! Given: the axes that `Encoding` lays out, and what constraints tie together.
 //! Gives: feasible points (`place`, `sample`, `snap`), and where on its axes a point is.
 //! Does not know: names, units, values.
 
@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use rand::RngExt;
 
+use super::coupling::Coupling;
 use super::scale::{Scale, unit};
 use crate::error::TellError;
 use crate::optimizer::Rng;
@@ -18,10 +19,12 @@ pub(crate) const TOLERANCE: f64 = 1e-9;
 /// The feasible points of a unit cube: one axis per parameter, one column per coordinate.
 ///
 /// The coordinates of an inactive axis are pinned to a neutral value (the middle of the axis, or
-/// equal shares of all choices), so that points which mean the same are the same.
+/// equal shares of all choices), so that points which mean the same are the same. Axes that constraints
+/// tie together are always active, real or linear grids, and in one coupling each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Domain {
     axes: Vec<Axis>,
+    couplings: Vec<Coupling>,
 }
 
 /// The coordinates of one parameter.
@@ -75,12 +78,12 @@ impl Domain {
             when: Vec::new(),
             units,
         };
-        Domain { axes: bounds.iter().enumerate().map(axis).collect() }
+        Domain::new(bounds.iter().enumerate().map(axis).collect(), Vec::new())
     }
 
     /// Axes whose columns follow each other without gaps.
-    pub(crate) fn new(axes: Vec<Axis>) -> Domain {
-        Domain { axes }
+    pub(super) fn new(axes: Vec<Axis>, couplings: Vec<Coupling>) -> Domain {
+        Domain { axes, couplings }
     }
 
     /// How many coordinates a point has.
@@ -93,25 +96,41 @@ impl Domain {
         &self.axes
     }
 
+    /// Whether there are constraints between axes.
+    pub fn is_constrained(&self) -> bool {
+        !self.couplings.is_empty()
+    }
+
+    /// What constraints tie together.
+    pub(crate) fn couplings(&self) -> &[Coupling] {
+        &self.couplings
+    }
+
+    /// How far feasible points are spread in a column: 1, or less where constraints keep them together.
+    pub(crate) fn spread(&self, column: usize) -> f64 {
+        let tied = self.couplings.iter().find_map(|coupling| {
+            let place = coupling.members().iter().position(|member| member.column == column)?;
+            Some(coupling.polytope().spread()[place])
+        });
+        tied.unwrap_or(1.0)
+    }
+
     /// How many numbers `place` takes: one per axis.
     pub fn n_free(&self) -> usize {
         self.axes.len()
     }
 
     /// The feasible point for `u` in [0, 1]^`n_free`. If `u` is uniform so is the point: every
-    /// level of a linear grid and every choice is equally likely, log scales are uniform in the log.
+    /// level of a linear grid and every choice is equally likely, log scales are uniform in the log,
+    /// and what constraints leave of real axes is evenly filled.
     ///
     /// # Panics
     /// If `u` does not have `n_free` numbers.
     pub fn place(&self, u: &[f64]) -> Vec<f64> {
-        assert_eq!(u.len(), self.n_free(), "`place` takes one number per axis");
-        let mut x = vec![0.0; self.dimension()];
-        for (axis, &u) in self.axes.iter().zip(u) {
-            match &axis.kind {
-                AxisKind::Real => x[axis.columns.start] = unit(u),
-                AxisKind::Grid(grid) => x[axis.columns.start] = grid.level(grid.place(u)),
-                AxisKind::OneHot => axis.set_choice((u * axis.columns.len() as f64) as usize, &mut x),
-            }
+        let mut x = self.place_axes(u);
+        for coupling in &self.couplings {
+            let own: Vec<f64> = coupling.members().iter().map(|member| u[member.axis]).collect();
+            coupling.place(&own, &mut x);
         }
         self.pin_inactive(&mut x);
         x
@@ -119,13 +138,24 @@ impl Domain {
 
     /// A feasible point, uniform as `place` has it.
     pub fn sample(&self, rng: &mut Rng) -> Vec<f64> {
-        let u: Vec<f64> = (0..self.n_free()).map(|_| rng.random()).collect();
-        self.place(&u)
+        let mut x = self.sample_axes(rng);
+        self.couplings.iter().for_each(|coupling| coupling.sample(rng, &mut x));
+        self.pin_inactive(&mut x);
+        x
     }
 
-    /// Moves `x` to the nearest feasible point: grids to their nearest level, one-hot columns to the
-    /// largest (the first of equals), inactive axes to neutral, the rest into [0, 1].
+    /// The same, each axis for itself: constraints and conditions are left to `snap`.
+    pub(crate) fn sample_axes(&self, rng: &mut Rng) -> Vec<f64> {
+        let u: Vec<f64> = (0..self.n_free()).map(|_| rng.random()).collect();
+        self.place_axes(&u)
+    }
+
+    /// Moves `x` to the nearest feasible point: axes under constraints to the nearest values that
+    /// satisfy them, grids to their nearest level, one-hot columns to the largest (the first of
+    /// equals), inactive axes to neutral, the rest into [0, 1]. Under constraints, grids are moved to
+    /// levels that are near, but others may be a little nearer.
     pub fn snap(&self, x: &mut [f64]) {
+        self.couplings.iter().for_each(|coupling| coupling.snap(x));
         for axis in &self.axes {
             match &axis.kind {
                 AxisKind::Real => x[axis.columns.start] = unit(x[axis.columns.start]),
@@ -137,6 +167,12 @@ impl Domain {
             }
         }
         self.pin_inactive(x);
+    }
+
+    /// Moves `x` to the nearest point of the cube that satisfies the constraints, on levels and choices or not.
+    pub(crate) fn relax(&self, x: &mut [f64]) {
+        x.iter_mut().for_each(|x| *x = unit(*x));
+        self.couplings.iter().for_each(|coupling| coupling.relax(x));
     }
 
     /// Whether `x` is feasible, to 1e-9 in each coordinate.
@@ -193,6 +229,20 @@ impl Domain {
             Some(index) => Err(TellError::OutsideCube { index, value: x[index] }),
             None => Ok(()),
         }
+    }
+
+    /// Each axis for itself.
+    fn place_axes(&self, u: &[f64]) -> Vec<f64> {
+        assert_eq!(u.len(), self.n_free(), "`place` takes one number per axis");
+        let mut x = vec![0.0; self.dimension()];
+        for (axis, &u) in self.axes.iter().zip(u) {
+            match &axis.kind {
+                AxisKind::Real => x[axis.columns.start] = unit(u),
+                AxisKind::Grid(grid) => x[axis.columns.start] = grid.level(grid.place(u)),
+                AxisKind::OneHot => axis.set_choice((u * axis.columns.len() as f64) as usize, &mut x),
+            }
+        }
+        x
     }
 
     fn pin_inactive(&self, x: &mut [f64]) {
@@ -264,7 +314,7 @@ impl Grid {
 
     /// The level for a uniform `u`: each is as likely as it is wide, that is, from halfway to the
     /// level before to halfway to the level after. The first and the last are as wide outwards as inwards.
-    fn place(&self, u: f64) -> usize {
+    pub(super) fn place(&self, u: f64) -> usize {
         if self.last == 0 {
             return 0;
         }
@@ -289,11 +339,14 @@ mod tests {
     /// A one-hot axis of 3 choices; a grid of 5 levels and a real axis that wait for its last choice.
     fn conditional() -> Domain {
         let grid = AxisKind::Grid(Grid::linear(4));
-        Domain::new(vec![
-            Axis { kind: AxisKind::OneHot, columns: 0..3, when: Vec::new(), units: (0.0, 1.0) },
-            Axis { kind: grid, columns: 3..4, when: vec![(0, 2)], units: (0.0, 1.0) },
-            Axis { kind: AxisKind::Real, columns: 4..5, when: vec![(0, 2)], units: (0.0, 1.0) },
-        ])
+        Domain::new(
+            vec![
+                Axis { kind: AxisKind::OneHot, columns: 0..3, when: Vec::new(), units: (0.0, 1.0) },
+                Axis { kind: grid, columns: 3..4, when: vec![(0, 2)], units: (0.0, 1.0) },
+                Axis { kind: AxisKind::Real, columns: 4..5, when: vec![(0, 2)], units: (0.0, 1.0) },
+            ],
+            Vec::new(),
+        )
     }
 
     /// How many of `n` evenly spread numbers are placed on each level.
@@ -314,7 +367,7 @@ mod tests {
 
         #[test]
         fn each_choice_is_equally_likely(count in 1..50_usize) {
-            let domain = Domain::new(vec![Axis { kind: AxisKind::OneHot, columns: 0..count, when: Vec::new(), units: (0.0, 1.0) }]);
+            let domain = Domain::new(vec![Axis { kind: AxisKind::OneHot, columns: 0..count, when: Vec::new(), units: (0.0, 1.0) }], Vec::new());
             let choice = |u| domain.level(0, &domain.place(&[u])).unwrap();
             prop_assert_eq!(n_placed(8 * count, count, choice), vec![8; count]);
         }
@@ -376,7 +429,7 @@ mod tests {
             units: (0.0, 1.0),
         };
         let category = Axis { kind: AxisKind::OneHot, columns: 1..5, when: vec![(0, 1)], units: (0.0, 1.0) };
-        let domain = Domain::new(vec![flag, category]);
+        let domain = Domain::new(vec![flag, category], Vec::new());
         assert_eq!(domain.place(&[0.1, 0.9]), [0.0, 0.25, 0.25, 0.25, 0.25]);
         assert_eq!(domain.place(&[0.9, 0.9]), [1.0, 0.0, 0.0, 0.0, 1.0]);
     }

@@ -104,6 +104,18 @@ impl Kind {
         }
     }
 
+    /// The smallest value of a number, and how far it is from there to the largest.
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
+        let last = self.last_level().map(|level| level as f64);
+        match *self {
+            Kind::Float { low, high, step, .. } => {
+                Some((low, last.map_or(high - low, |last| last * step.unwrap_or(0.0))))
+            }
+            Kind::Int { low, step, .. } => Some((low as f64, last? * step.unwrap_or(1) as f64)),
+            Kind::Bool | Kind::Categorical { .. } => None,
+        }
+    }
+
     /// Whether a parameter of this kind has any value at all.
     pub(super) fn validate(&self, name: &str) -> Result<(), SpaceError> {
         let validate_finite = |what, value: f64| match value.is_finite() {

@@ -1,6 +1,9 @@
 //! What the unbounded numbers of CMA-ES mean in a domain.
 //!
-//! Real axes: the identity but for the last twentieth at each end, where it bends so smoothly that all
+//! Axes under constraints: numbers are steps from the middle of what is feasible, in its own directions (so that a
+//! mixture of three has two numbers), and beyond its end they stand for the nearest feasible point. The distribution
+//! learns from the numbers as they were drawn: learning from where they were moved to was worse, by orders of magnitude
+//! where the optimum was on an edge of a mixture. Other real axes: the identity but for the last twentieth at each end, where it bends so smoothly that all
 //! numbers lie in [0, 1] (pycma's `BoundTransform`). Grids: the nearest level. One-hot axes: the
 //! largest of as many numbers as there are choices. Axes with one level have no number.
 //!
@@ -11,7 +14,8 @@
 use std::ops::Range;
 
 use super::distribution::Distribution;
-use crate::encode::{AxisKind, Domain, Grid};
+use crate::encode::{AxisKind, Coupling, Domain, Grid};
+use crate::linalg::{add_scaled, dot};
 use crate::normal::{below, quantile};
 
 /// Standard deviation to begin with, on an axis of length 1.
@@ -27,6 +31,8 @@ const CHOICE_LEAD: f64 = INITIAL_STD * std::f64::consts::SQRT_2;
 pub(super) struct Genotype {
     domain: Domain,
     parts: Vec<Part>,
+    /// Where the numbers of each coupling of the domain are among all numbers.
+    tied: Vec<Range<usize>>,
 }
 
 /// The numbers of one axis.
@@ -50,6 +56,9 @@ impl Genotype {
         let mut parts = Vec::new();
         let mut start = 0;
         for (axis, layout) in domain.axes().iter().enumerate() {
+            if domain.couplings().iter().any(|coupling| coupling.has(layout.columns.start)) {
+                continue;
+            }
             let kind = match layout.kind {
                 AxisKind::Grid(grid) if grid.count() == 1 => continue,
                 AxisKind::OneHot if layout.columns.len() == 1 => continue,
@@ -61,7 +70,14 @@ impl Genotype {
             start = numbers.end;
             parts.push(Part { axis, numbers, kind });
         }
-        Genotype { domain, parts }
+        let n_directions = |coupling: &Coupling| coupling.polytope().directions().len();
+        let numbers = |coupling| {
+            let numbers = start..start + n_directions(coupling);
+            start = numbers.end;
+            numbers
+        };
+        let tied = domain.couplings().iter().map(numbers).collect();
+        Genotype { domain, parts, tied }
     }
 
     /// Numbers for a point without preference on any axis.
@@ -70,16 +86,26 @@ impl Genotype {
             let middle = if matches!(part.kind, PartKind::Choice) { 0.0 } else { 0.5 };
             vec![middle; part.numbers.len()]
         };
-        self.parts.iter().flat_map(middle).collect()
+        let centre = self.tied.iter().flat_map(|numbers| vec![0.0; numbers.len()]);
+        self.parts.iter().flat_map(middle).chain(centre).collect()
     }
 
-    /// Standard deviations to begin with: wide enough on coarse grids to reach the next level.
+    /// Standard deviations to begin with: wide enough on coarse grids to reach the next level, and a quarter of
+    /// how far feasible points are spread under constraints.
     pub(super) fn initial_stds(&self) -> Vec<f64> {
         let std = |part: &Part| match part.kind {
             PartKind::Grid(grid) => vec![f64::max(INITIAL_STD, 0.5 / (grid.count() - 1) as f64)],
             PartKind::Real | PartKind::Choice => vec![INITIAL_STD; part.numbers.len()],
         };
-        self.parts.iter().flat_map(std).collect()
+        let tied = self.domain.couplings().iter().flat_map(|coupling| {
+            let polytope = coupling.polytope();
+            let spread = |direction: &Vec<f64>| {
+                let squares = direction.iter().zip(polytope.spread()).map(|(d, spread)| (d * spread).powi(2));
+                squares.sum::<f64>().sqrt()
+            };
+            polytope.directions().iter().map(move |direction| INITIAL_STD * spread(direction))
+        });
+        self.parts.iter().flat_map(std).chain(tied).collect()
     }
 
     /// The feasible point that numbers stand for.
@@ -93,6 +119,12 @@ impl Genotype {
                 PartKind::Grid(grid) => x[columns.start] = grid.level(grid.nearest(numbers[0])),
                 PartKind::Choice => self.domain.set_level(part.axis, largest(numbers), &mut x),
             }
+        }
+        for (coupling, numbers) in self.domain.couplings().iter().zip(&self.tied) {
+            let mut z = coupling.polytope().centre().to_vec();
+            let directions = coupling.polytope().directions();
+            directions.iter().zip(&at[numbers.clone()]).for_each(|(d, step)| add_scaled(*step, d, &mut z));
+            coupling.members().iter().zip(z).for_each(|(member, z)| x[member.column] = z);
         }
         self.domain.snap(&mut x);
         x
@@ -108,7 +140,8 @@ impl Genotype {
                 PartKind::Choice => coordinates.iter().map(|share| CHOICE_LEAD * share).collect(),
             }
         };
-        self.parts.iter().flat_map(numbers).collect()
+        let tied = self.domain.couplings().iter().flat_map(|coupling| steps_from_centre(coupling, x));
+        self.parts.iter().flat_map(numbers).chain(tied).collect()
     }
 
     /// Moves and widens the distribution as little as is needed to keep every grid and choice open.
@@ -135,6 +168,14 @@ impl Genotype {
             distribution.refactor();
         }
     }
+}
+
+/// The numbers of a point under constraints.
+fn steps_from_centre(coupling: &Coupling, x: &[f64]) -> Vec<f64> {
+    let polytope = coupling.polytope();
+    let columns = coupling.members().iter().map(|member| member.column);
+    let step: Vec<f64> = columns.zip(polytope.centre()).map(|(column, centre)| x[column] - centre).collect();
+    polytope.directions().iter().map(|direction| dot(direction, &step)).collect()
 }
 
 /// A normal distribution of one number.

@@ -29,6 +29,8 @@ pub(super) struct Density {
     shares: Vec<f64>,
     /// For each axis, that factor of all kernels.
     factors: Vec<Factor>,
+    /// The couplings of the domain that are on these axes.
+    tied: Vec<usize>,
 }
 
 /// One axis of all kernels.
@@ -62,6 +64,9 @@ impl Density {
         Density {
             shares: weights.iter().map(|weight| weight / total).collect(),
             factors: axes.iter().map(|&axis| Factor::new(domain, axis, points)).collect(),
+            tied: (0..domain.couplings().len())
+                .filter(|&tied| axes.contains(&domain.couplings()[tied].members()[0].axis))
+                .collect(),
         }
     }
 
@@ -73,6 +78,9 @@ impl Density {
                 Factor::Bumps(bumps) => x[bumps.column] = bumps.sample(kernel, rng),
                 Factor::Choices { axis, shares } => domain.set_level(*axis, draw(&shares[kernel], rng), x),
             }
+        }
+        if kernel + 1 == self.shares.len() {
+            self.tied.iter().for_each(|&coupling| domain.couplings()[coupling].sample(rng, x));
         }
     }
 
@@ -98,9 +106,9 @@ impl Factor {
         let column = domain.axes()[axis].columns.start;
         let positions = || points.iter().map(|x| x[column]).collect();
         match &domain.axes()[axis].kind {
-            AxisKind::Real => Factor::Bumps(Bumps::new(column, None, positions())),
+            AxisKind::Real => Factor::Bumps(Bumps::new(column, None, domain.spread(column), positions())),
             AxisKind::Grid(grid) if grid.count() > 2 => {
-                Factor::Bumps(Bumps::new(column, Some(*grid), positions()))
+                Factor::Bumps(Bumps::new(column, Some(*grid), domain.spread(column), positions()))
             }
             AxisKind::Grid(grid) => Factor::choices(domain, axis, grid.count(), points),
             AxisKind::OneHot => Factor::choices(domain, axis, domain.axes()[axis].columns.len(), points),
@@ -122,12 +130,13 @@ impl Factor {
 }
 
 impl Bumps {
-    fn new(column: usize, grid: Option<Grid>, mut means: Vec<f64>) -> Bumps {
+    /// `spread` is how much of the axis feasible points take up.
+    fn new(column: usize, grid: Option<Grid>, spread: f64, mut means: Vec<f64>) -> Bumps {
         let (low, high) = match grid {
             None => (0.0, 1.0),
             Some(grid) => (cell(&grid, 0).0, cell(&grid, grid.count() - 1).1),
         };
-        let mut stds = widths(&means, low, high);
+        let mut stds = widths(&means, low, high, spread * (high - low));
         means.push(0.5 * (low + high));
         stds.push(high - low);
         let log_masses = means.iter().zip(&stds);
@@ -168,11 +177,11 @@ fn cell(grid: &Grid, level: usize) -> (f64, f64) {
 }
 
 /// How wide the kernel around each number is: the larger of the distances to its neighbours, where
-/// the bounds are neighbours only of a number that is alone.
-fn widths(means: &[f64], low: f64, high: f64) -> Vec<f64> {
+/// the bounds are neighbours only of a number that is alone. `widest` is the largest, and the measure of the least.
+fn widths(means: &[f64], low: f64, high: f64, widest: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..means.len()).collect();
     order.sort_by(|&a, &b| means[a].total_cmp(&means[b]));
-    let least = (high - low) * LEAST_WIDTH.max(1.0 / (means.len() + 2) as f64);
+    let least = widest * LEAST_WIDTH.max(1.0 / (means.len() + 2) as f64);
     let mut widths = vec![0.0; means.len()];
     for (rank, &idx) in order.iter().enumerate() {
         let below = rank.checked_sub(1).map(|below| means[idx] - means[order[below]]);
@@ -181,7 +190,7 @@ fn widths(means: &[f64], low: f64, high: f64) -> Vec<f64> {
             (None, None) => f64::max(means[idx] - low, high - means[idx]),
             (below, above) => f64::max(below.unwrap_or(0.0), above.unwrap_or(0.0)),
         };
-        widths[idx] = width.clamp(least, high - low);
+        widths[idx] = width.clamp(least, widest);
     }
     widths
 }
@@ -325,8 +334,8 @@ mod tests {
 
     #[test]
     fn widths_are_distances_to_neighbours_within_limits() {
-        assert_eq!(widths(&[0.25], 0.0, 1.0), [0.75]);
-        let widths = widths(&[0.1, 0.9, 0.5, 0.5, 0.11], 0.0, 1.0);
+        assert_eq!(widths(&[0.25], 0.0, 1.0, 1.0), [0.75]);
+        let widths = widths(&[0.1, 0.9, 0.5, 0.5, 0.11], 0.0, 1.0, 1.0);
         let expected = [1.0 / 7.0, 0.4, 0.39, 0.4, 0.39];
         assert!(widths.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{widths:?}");
     }
