@@ -16,8 +16,8 @@ import warnings
 warnings.filterwarnings("ignore")
 
 
-class OptunaTpe:
-    """Optuna's TPESampler, multivariate (its default since version 5)."""
+class Optuna:
+    """What the Optuna peers share: a study that is asked and told."""
 
     def __init__(self, dim, seed, budget):
         import optuna
@@ -25,8 +25,7 @@ class OptunaTpe:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self.optuna = optuna
         self.space = {f"x{i}": optuna.distributions.FloatDistribution(0, 1) for i in range(dim)}
-        sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True)
-        self.study = optuna.create_study(direction="maximize", sampler=sampler)
+        self.study = optuna.create_study(direction="maximize", sampler=self.sampler(seed))
         self.asked = []
 
     def ask(self):
@@ -47,6 +46,24 @@ class OptunaTpe:
                 params=dict(zip(self.space, x)), distributions=self.space, value=y
             )
             self.study.add_trial(trial)
+
+
+class OptunaTpe(Optuna):
+    """TPESampler, multivariate (its default since version 5)."""
+
+    def sampler(self, seed):
+        return self.optuna.samplers.TPESampler(seed=seed, multivariate=True)
+
+
+class OptunaGp(Optuna):
+    """GPSampler: a Gaussian process and the expected improvement. It is told of the points of Phase I and makes
+    up its usual 10 initial points with its own."""
+
+    def sampler(self, seed):
+        import torch
+
+        torch.set_num_threads(1)
+        return self.optuna.samplers.GPSampler(seed=seed)
 
 
 class PyCma:
@@ -122,6 +139,33 @@ class Skopt:
     def tell(self, x, y):
         if y is not None:
             self.optimizer.tell(x, -y)
+
+
+class Hebo:
+    """HEBO: a Gaussian process on warped inputs and outputs, and three acquisition functions at a time. It is told
+    of the points of Phase I and makes up its usual 1 + dim initial points with its own."""
+
+    def __init__(self, dim, seed, budget):
+        import numpy as np
+        import pandas as pd
+        import torch
+        from hebo.design_space.design_space import DesignSpace
+        from hebo.optimizers.hebo import HEBO
+
+        np.random.seed(seed)
+        torch.manual_seed(seed)
+        self.np, self.pd = np, pd
+        self.names = [f"x{i}" for i in range(dim)]
+        space = DesignSpace().parse([{"name": name, "type": "num", "lb": 0, "ub": 1} for name in self.names])
+        self.optimizer = HEBO(space, scramble_seed=seed)
+
+    def ask(self):
+        x = self.optimizer.suggest(n_suggestions=1)[self.names].to_numpy(float)[0]
+        return [float(v) for v in self.np.clip(x, 0, 1)]
+
+    def tell(self, x, y):
+        if y is not None:
+            self.optimizer.observe(self.pd.DataFrame([x], columns=self.names), self.np.array([[-y]]))
 
 
 class BoTorch:
@@ -290,8 +334,10 @@ class BoTorchTurbo(BoTorch):
 
 PEERS = {
     "optuna:tpe": OptunaTpe,
+    "optuna:gp": OptunaGp,
     "pycma": PyCma,
     "skopt": Skopt,
+    "hebo": Hebo,
     "botorch:gp-ei": BoTorchGpEi,
     "botorch:gp-pi": BoTorchGpPi,
     "botorch:gp-ucb": BoTorchGpUcb,

@@ -25,7 +25,7 @@ pub fn build(
         let peer = peer::start(name, domain, trials, seed).map_err(|error| failed(error.to_string()))?;
         return Ok(Box::new(peer));
     }
-    let method: Method = name.parse().map_err(|error: MethodError| OptimizerError(error.to_string()))?;
+    let method: Method = name.parse().map_err(|error| OptimizerError(with_peers(name, error).to_string()))?;
     method.build(domain, trials, seed).map_err(|error| failed(error.to_string()))
 }
 
@@ -41,7 +41,38 @@ pub fn check<S: AsRef<str>>(names: &[S]) -> Result<(), OptimizerError> {
     })
 }
 
+/// A name that nobody has may be one of a peer, misspelt.
+fn with_peers(typed: &str, error: MethodError) -> MethodError {
+    let MethodError::Unknown { nearest, .. } = &error else { return error };
+    let likeness = |name: &str| strsim::normalized_damerau_levenshtein(&typed.to_lowercase(), name);
+    let own = nearest.as_deref().map_or(0.55, likeness); // at least as like as suggestions of our own are
+    let peer = peer::NAMES.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    match peer.filter(|peer| likeness(peer) > own) {
+        Some(peer) => MethodError::Unknown { name: typed.to_owned(), nearest: Some(peer.to_owned()) },
+        None => error,
+    }
+}
+
 /// An optimizer that cannot be started, and why.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct OptimizerError(pub String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_name_suggests_the_nearest_of_ours_and_of_peers() {
+        let error = |name: &str| check(&[name]).unwrap_err().to_string();
+        for (typed, meant) in [
+            ("botorch:gp-e", "botorch:gp-ei"),
+            ("pycm", "pycma"),
+            ("Optuna:TPE", "optuna:tpe"),
+            ("tpee", "tpe"),
+        ] {
+            assert_eq!(error(typed), format!("there is no optimizer `{typed}`; did you mean `{meant}`?"));
+        }
+        assert!(error("simplex").starts_with("there is no optimizer `simplex`; see"), "{}", error("simplex"));
+    }
+}

@@ -29,8 +29,17 @@ use serde_json::json;
 use crate::process::{LineProcess, ProcessError};
 
 /// The peers that `python/peers.py` has.
-pub const NAMES: [&str; 7] =
-    ["botorch:gp-ei", "botorch:gp-pi", "botorch:gp-ucb", "botorch:turbo", "optuna:tpe", "pycma", "skopt"];
+pub const NAMES: [&str; 9] = [
+    "botorch:gp-ei",
+    "botorch:gp-pi",
+    "botorch:gp-ucb",
+    "botorch:turbo",
+    "hebo",
+    "optuna:gp",
+    "optuna:tpe",
+    "pycma",
+    "skopt",
+];
 
 const SCRIPT: &str = include_str!("../python/peers.py");
 
@@ -90,7 +99,7 @@ enum Answer {
 /// If Python's environment is missing.
 pub fn start(name: &str, domain: &Domain, budget: usize, seed: u64) -> Result<Peer, PeerError> {
     let mut command = Command::new(python()?);
-    command.args(["-c", SCRIPT, name]);
+    command.args(["-c", SCRIPT, name]).env("OMP_NUM_THREADS", "1"); // several peers run side by side
     Peer::start(command, domain.clone(), budget, seed, PATIENCE)
 }
 
