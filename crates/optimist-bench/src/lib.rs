@@ -18,7 +18,6 @@
 
 pub mod cache;
 pub mod environment;
-mod estimate;
 mod figure;
 pub mod optima;
 pub mod optimizers;

@@ -1,11 +1,10 @@
-//! Tables: of tasks, and of a report for a terminal, for Markdown and as comma-separated values.
+//! Tables: of tasks, and of a report for a terminal and as comma-separated values.
 
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 
-use crate::estimate::{Estimate, number};
-use crate::report::{Report, Row, TaskReport};
+use crate::report::{Measure, Paired, REFERENCE, RankRow, Report, Row, Standing, TaskReport, number};
 use crate::task;
 
 /// Every task with what is varied, how it is played and where it comes from, for a terminal.
@@ -27,92 +26,83 @@ pub fn tasks() -> String {
     format!("{table}\n")
 }
 
-const HEADER: [&str; 6] = ["task", "optimizer", "reps", "cumulative regret", "simple regret", "ask, ms"];
-
+/// Every task of a report, one row an optimizer, then [`summary`].
 pub(crate) fn text(report: &Report) -> String {
-    let mut table = table(&HEADER, HEADER.len() - 2);
+    let mut table = table(&["task", "optimizer", "reps", "cumulative regret", "simple regret", "ask, ms"], 4);
     for part in &report.tasks {
-        let best = Best::of(part);
         for (index, row) in part.rows.iter().enumerate() {
             let name = if index == 0 { part.task.name } else { "" };
             table.add_row([
                 name.to_owned(),
                 row.optimizer.clone(),
                 row.reps.to_string(),
-                marked("* ", row.cumulative, best.cumulative, ""),
-                marked("* ", row.simple, best.simple, ""),
-                ask(row),
+                marked(part, row, Measure::Cumulative),
+                marked(part, row, Measure::Simple),
+                row.ask.map_or_else(|| "–".into(), |ask| number(ask.median, ask.median)),
             ]);
         }
     }
-    let mut text = format!("{table}\n* least of the task; mean ± 1.96 sd/√reps; median ask\n");
-    if !report.ranks.is_empty() {
-        let mut ranks = self::table(&["optimizer", &rank_header(report)], 1);
-        for (optimizer, rank) in &report.ranks {
-            ranks.add_row([optimizer.clone(), format!("{rank:.2}")]);
+    format!(
+        "{table}\n* least of the task, ~ not to be told from it; mean ± 1.96 sd/√reps; median ask\n{}",
+        summary(report)
+    )
+}
+
+/// Mean ranks, and GO-UCB against the others.
+pub(crate) fn summary(report: &Report) -> String {
+    let mut text = String::new();
+    for ranking in &report.rankings {
+        let tasks = match ranking.tasks.len() {
+            1 => "1 task".to_owned(),
+            n => format!("{n} tasks"),
+        };
+        let mut ranks = table(&[&format!("mean rank over {tasks}"), "cumulative", "simple"], 2);
+        for RankRow { optimizer, cumulative, simple } in &ranking.rows {
+            ranks.add_row([optimizer.clone(), format!("{cumulative:.2}"), format!("{simple:.2}")]);
         }
         let _ = write!(text, "\n{ranks}\n");
     }
+    if !report.comparisons.is_empty() {
+        let header =
+            [&format!("{REFERENCE} against"), "tasks", "cumulative: won/tied/lost", "simple: won/tied/lost"];
+        let mut comparisons = table(&header, 3);
+        for comparison in &report.comparisons {
+            let runs = |measure| {
+                let Paired { wins, ties, losses, .. } = comparison.paired(measure);
+                format!("{wins}/{ties}/{losses}")
+            };
+            let [cumulative, simple] = Measure::ALL.map(runs);
+            comparisons.add_row([
+                comparison.other.clone(),
+                comparison.n_tasks.to_string(),
+                cumulative,
+                simple,
+            ]);
+        }
+        let _ = write!(text, "\n{comparisons}\n");
+    }
     text
-}
-
-pub(crate) fn markdown(report: &Report) -> String {
-    let mut page = String::from(
-        "# Benchmark report\n\n\
-         Mean over repetitions ± 1.96 sd/√reps, least regret in bold. Cumulative regret adds up all\n\
-         rounds, Phase I included; simple regret is that of the best round. Ask is the median time.\n\n",
-    );
-    let _ = writeln!(page, "| {} |", HEADER.join(" | "));
-    page.push_str("|---|---|---:|---:|---:|---:|\n");
-    for part in &report.tasks {
-        let best = Best::of(part);
-        for row in &part.rows {
-            let cells = [
-                part.task.name.to_owned(),
-                row.optimizer.clone(),
-                row.reps.to_string(),
-                marked("**", row.cumulative, best.cumulative, "**"),
-                marked("**", row.simple, best.simple, "**"),
-                ask(row),
-            ];
-            let _ = writeln!(page, "| {} |", cells.join(" | "));
-        }
-    }
-    if !report.ranks.is_empty() {
-        let _ = write!(page, "\n| optimizer | {} |\n|---|---:|\n", rank_header(report));
-        for (optimizer, rank) in &report.ranks {
-            let _ = writeln!(page, "| {optimizer} | {rank:.2} |");
-        }
-    }
-    for task in report.tasks.iter().map(|part| part.task) {
-        let (name, summary, source) = (task.name, task.summary, task.source);
-        let facts =
-            format!("{}; n = {}, T = {}, noise {}", task.kinds(), task.n, task.horizon, task.noise_std);
-        let _ = write!(
-            page,
-            "\n## {name}\n\n{summary} ({source}). {facts}.\n\n![Cumulative regret on {name}]({name}.svg)\n"
-        );
-    }
-    page
 }
 
 pub(crate) fn csv(report: &Report) -> String {
     let mut csv = String::from(
         "task,optimizer,reps,cumulative_regret,cumulative_half_width,\
-         simple_regret,simple_half_width,median_ask_ms\n",
+         simple_regret,simple_half_width,median_ask_ms,ask_ms_95\n",
     );
     let or_nothing = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     for part in &report.tasks {
         for row in &part.rows {
+            let [cumulative, simple] = Measure::ALL.map(|measure| row.regret(measure).last());
             let fields = [
                 quoted(part.task.name),
                 quoted(&row.optimizer),
                 row.reps.to_string(),
-                row.cumulative.mean.to_string(),
-                or_nothing(row.cumulative.half_width),
-                row.simple.mean.to_string(),
-                or_nothing(row.simple.half_width),
-                or_nothing(row.median_ask_ms),
+                cumulative.mean.to_string(),
+                or_nothing(cumulative.half_width),
+                simple.mean.to_string(),
+                or_nothing(simple.half_width),
+                or_nothing(row.ask.map(|ask| ask.median)),
+                or_nothing(row.ask.map(|ask| ask.high)),
             ];
             let _ = writeln!(csv, "{}", fields.join(","));
         }
@@ -120,23 +110,13 @@ pub(crate) fn csv(report: &Report) -> String {
     csv
 }
 
-/// The least means of a task; none where there is nothing to compare.
-struct Best {
-    cumulative: Option<f64>,
-    simple: Option<f64>,
-}
-
-impl Best {
-    fn of(part: &TaskReport) -> Best {
-        let least = |mean: fn(&Row) -> f64| {
-            (part.rows.len() > 1).then(|| part.rows.iter().map(mean).fold(f64::INFINITY, f64::min))
-        };
-        Best { cumulative: least(|row| row.cumulative.mean), simple: least(|row| row.simple.mean) }
-    }
-}
-
-fn marked(before: &str, estimate: Estimate, best: Option<f64>, after: &str) -> String {
-    if Some(estimate.mean) == best { format!("{before}{estimate}{after}") } else { estimate.to_string() }
+fn marked(part: &TaskReport, row: &Row, measure: Measure) -> String {
+    let mark = match part.standing(row, measure) {
+        Standing::Best => "* ",
+        Standing::Near => "~ ",
+        Standing::Behind | Standing::Alone => "",
+    };
+    format!("{mark}{}", row.regret(measure).last())
 }
 
 /// A table with lines around the header only, its last `n_numbers` columns aligned to the right.
@@ -149,17 +129,6 @@ fn table(header: &[&str], n_numbers: usize) -> Table {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table
-}
-
-fn rank_header(report: &Report) -> String {
-    match report.n_ranked {
-        1 => "rank on the one task that all played".into(),
-        n => format!("mean rank over {n} tasks"),
-    }
-}
-
-fn ask(row: &Row) -> String {
-    row.median_ask_ms.map_or_else(|| "–".into(), |ms| number(ms, ms))
 }
 
 /// A field as RFC 4180 has it: in quotes if it holds a comma, quote or line break.

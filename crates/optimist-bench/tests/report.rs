@@ -1,6 +1,8 @@
 //! Reports: their numbers, on records made by hand, and their files.
 
-use optimist_bench::report::{Estimate, Report, ReportError};
+use std::process::Command;
+
+use optimist_bench::report::{Estimate, Measure, RankRow, Report, ReportError, Standing};
 use optimist_bench::results::Record;
 use optimist_bench::task;
 
@@ -53,31 +55,139 @@ fn the_numbers_are_those_of_the_records() {
         ("good", 3, "poor", 1)
     );
     // Sample sd of 30, 59, 88 is 29.
-    assert!(close(good.cumulative, 59.0, Some(1.96 * 29.0 / 3f64.sqrt())), "{:?}", good.cumulative);
-    assert!(close(poor.cumulative, 291.0, None));
-    assert!(close(good.simple, 1.0, Some(0.0)));
+    let cumulative = good.cumulative.last();
+    assert!(close(cumulative, 59.0, Some(1.96 * 29.0 / 3f64.sqrt())), "{cumulative:?}");
+    assert!(close(poor.cumulative.last(), 291.0, None));
+    assert!(close(good.simple.last(), 1.0, Some(0.0)));
     // Rounds 1 to 3 of `poor`: 10, 10, 1.
-    assert!(close(poor.curve[0], 10.0, None) && close(poor.curve[2], 21.0, None));
-    assert_eq!(poor.curve.len(), 30);
-    // 0..25, 100..125 and 200..225: the middle one is 112.
-    assert_eq!(good.median_ask_ms, Some(112.0));
+    let at = |measure, round: usize| poor.regret(measure).curve[round - 1];
+    assert!(close(at(Measure::Cumulative, 1), 10.0, None) && close(at(Measure::Cumulative, 3), 21.0, None));
+    assert!(close(at(Measure::Simple, 2), 10.0, None) && close(at(Measure::Simple, 4), 1.0, None));
+    assert_eq!((poor.cumulative.curve.len(), poor.simple.curve.len()), (30, 30));
+    // 0..25, 100..125 and 200..225: the middle one is 112, and 95 % are below 220.3.
+    let ask = good.ask.unwrap();
+    assert!(ask.median == 112.0 && ask.high == 220.3, "{ask:?}");
 }
 
 #[test]
-fn ranks_are_over_the_tasks_that_all_played_and_equals_share_theirs() {
-    let mut records = records();
-    // A third optimizer that ties with `good` on f1 and f2, in cumulative regret.
-    records.extend([record("f1", "twin", 0, 2.0, 1.0), record("f2", "twin", 0, 5.0, 0.25)]);
+fn regret_of_the_order_of_rounding_is_none() {
+    let nearly = [record("f1", "a", 0, 10.0, 1e-9), record("f1", "b", 0, 10.0, 0.0)];
+    let report = Report::new(&nearly).unwrap();
+    assert!(report.tasks[0].rows.iter().all(|row| row.simple.last().mean == 0.0));
+}
+
+fn ranks(rows: &[RankRow]) -> Vec<(&str, f64, f64)> {
+    rows.iter().map(|row| (row.optimizer.as_str(), row.cumulative, row.simple)).collect()
+}
+
+#[test]
+fn ranks_are_over_the_tasks_that_all_ranked_have_played_and_equals_share_theirs() {
+    // `twin` is `good` on f1 and f2, where `poor` has more regret but the same best round on f1.
+    let mut records = vec![record("f3", "good", 0, 5.0, 0.0), record("f3", "poor", 0, 6.0, 0.0)];
+    for (task, regret) in [("f1", 1.0), ("f2", 3.0)] {
+        records.extend(["good", "twin"].map(|name| record(task, name, 0, regret, 0.5)));
+    }
+    records.extend([record("f1", "poor", 0, 9.0, 0.5), record("f2", "poor", 0, 9.0, 0.75)]);
     let report = Report::new(&records).unwrap();
-    assert_eq!(report.n_ranked, 2);
-    assert_eq!(report.ranks, [("good".into(), 1.5), ("twin".into(), 1.5), ("poor".into(), 3.0)]);
+    let [all, shared] = &report.rankings[..] else { panic!("two sets of tasks were played") };
+    assert_eq!(all.tasks, ["f1", "f2", "f3"]);
+    assert_eq!(ranks(&all.rows), [("good", 1.0, 4.0 / 3.0), ("poor", 2.0, 5.0 / 3.0)]);
+    assert_eq!(shared.tasks, ["f1", "f2"]);
+    assert_eq!(ranks(&shared.rows), [("good", 1.5, 1.75), ("twin", 1.5, 1.75), ("poor", 3.0, 2.5)]);
+}
+
+#[test]
+fn ranks_are_of_the_repetitions_that_all_ranked_have_played() {
+    // `slow` played the easy repetition only, where it has more regret than `quick`.
+    let records = [
+        record("f1", "quick", 0, 1.0, 1.0),
+        record("f1", "quick", 1, 9.0, 1.0),
+        record("f1", "slow", 0, 2.0, 1.0),
+    ];
+    let report = Report::new(&records).unwrap();
+    assert_eq!(ranks(&report.rankings[0].rows), [("quick", 1.0, 1.5), ("slow", 2.0, 1.5)]);
 }
 
 #[test]
 fn one_optimizer_alone_is_neither_ranked_nor_marked_best() {
-    let report = Report::new(&[record("f1", "good", 0, 1.0, 1.0)]).unwrap();
-    assert!(report.ranks.is_empty());
-    assert!(report.to_markdown().contains("| f1 | good | 1 | 30.00 | 1.000 | 12.00 |"));
+    let report = Report::new(&[record("f1", "go-ucb", 0, 1.0, 1.0)]).unwrap();
+    assert!(report.rankings.is_empty() && report.comparisons.is_empty());
+    assert_eq!(report.tasks[0].standing(&report.tasks[0].rows[0], Measure::Simple), Standing::Alone);
+    assert!(report.to_markdown().contains("| go-ucb | 30.00 |"), "{}", report.to_markdown());
+}
+
+#[test]
+fn go_ucb_is_compared_run_by_run_with_what_others_have_played() {
+    let regrets = [1.0, 2.0, 3.0, 4.0, 5.0];
+    let mut records = Vec::new();
+    for (rep, regret) in regrets.into_iter().enumerate() {
+        records.push(record("f1", "go-ucb", rep, regret, 1.0));
+        records.push(record("f1", "worse", rep, 1.5 * regret, 1.0));
+        // Lost in the first three repetitions by a little, won in two by more: ahead on the mean.
+        records.push(record(
+            "f1",
+            "mixed",
+            rep,
+            if rep < 3 { regret - 0.5 } else { regret + 1.0 + 0.1 * rep as f64 },
+            2.0,
+        ));
+    }
+    records.push(record("f2", "go-ucb", 0, 1.0, 1.0));
+    records.push(record("f3", "elsewhere", 0, 1.0, 1.0));
+    let report = Report::new(&records).unwrap();
+    let [mixed, worse] = &report.comparisons[..] else { panic!("`elsewhere` has no run in common") };
+    assert_eq!((mixed.other.as_str(), worse.other.as_str(), worse.n_tasks), ("mixed", "worse", 1));
+    let cumulative = |wins, losses| (wins, 0, losses);
+    let runs = |of: &optimist_bench::report::Paired| (of.wins, of.ties, of.losses);
+    assert_eq!((runs(&worse.cumulative), worse.cumulative.tasks_ahead), (cumulative(5, 0), 1));
+    assert_eq!(worse.cumulative.p, Some(0.0625), "five wins of five");
+    assert_eq!((runs(&worse.simple), worse.simple.p), ((0, 5, 0), None));
+    assert_eq!((runs(&mixed.cumulative), mixed.cumulative.tasks_ahead), (cumulative(2, 3), 1));
+}
+
+#[test]
+fn tasks_weigh_alike_whatever_their_scale() {
+    // Six wins of 50 % on a task of small regrets, six losses of 1 % on one of large.
+    let records: Vec<Record> = (0..6)
+        .flat_map(|rep| {
+            let spread = 1.0 + 0.001 * rep as f64;
+            [
+                record("f1", "go-ucb", rep, 0.5 * spread, 0.1),
+                record("f1", "other", rep, spread, 0.1),
+                record("f2", "go-ucb", rep, 1010.0 * spread, 0.1),
+                record("f2", "other", rep, 1000.0 * spread, 0.1),
+            ]
+        })
+        .collect();
+    let report = Report::new(&records).unwrap();
+    let paired = &report.comparisons[0].cumulative;
+    assert_eq!((paired.wins, paired.losses), (6, 6));
+    // The six wins have the highest ranks, 7 to 12 of 12, whose sum is 57 of 78.
+    assert!((paired.p.unwrap() - 0.176).abs() < 0.001, "{:?}", paired.p);
+}
+
+#[test]
+fn an_optimizer_is_near_the_best_unless_pairs_tell_them_apart() {
+    let mut records = Vec::new();
+    for rep in 0..5 {
+        let luck = [0.0, 3.0, 1.0, 4.0, 2.0][rep];
+        records.push(record("f1", "best", rep, 1.0 + luck, 1.0));
+        // Always half a point more: far less than the spread, but never by luck.
+        records.push(record("f1", "behind", rep, 1.5 + luck + 0.01 * rep as f64, 1.0));
+        // More on the mean, but not always.
+        records.push(record("f1", "near", rep, 1.6 + 0.8 * (4.0 - luck), 1.0));
+    }
+    let report = Report::new(&records).unwrap();
+    let part = &report.tasks[0];
+    let standing = |name| part.standing(part.row(name).unwrap(), Measure::Cumulative);
+    assert_eq!(standing("best"), Standing::Best);
+    assert_eq!(standing("behind"), Standing::Behind);
+    assert_eq!(standing("near"), Standing::Near);
+    assert_eq!(
+        part.standing(part.row("near").unwrap(), Measure::Simple),
+        Standing::Best,
+        "all have the same"
+    );
 }
 
 #[test]
@@ -90,9 +200,9 @@ fn the_text_table_is_aligned_and_marks_the_best() {
         lines[3..8].iter().map(|line| line.trim_end()).collect::<Vec<_>>(),
         [
             " f1     good           3     * 59.00 ± 32.82   * 1.000 ± 0.000     112.0",
-            "        poor           1               291.0           * 1.000     12.00",
+            "        poor           1             ~ 291.0           * 1.000     12.00",
             " f2     good           1             * 355.2           * 0.250     31.50",
-            "        poor           1               355.5             0.500     31.50",
+            "        poor           1             ~ 355.5           ~ 0.500     31.50",
             " f3     good           1               355.0             0.000     31.50",
         ]
     );
@@ -105,27 +215,125 @@ fn the_table_for_other_programs_is_at_full_precision() {
     assert_eq!(
         report.to_csv(),
         "task,optimizer,reps,cumulative_regret,cumulative_half_width,simple_regret,simple_half_width,\
-         median_ask_ms\nf1,\"a,b\",1,29.125,,0.125,,12\n"
+         median_ask_ms,ask_ms_95\nf1,\"a,b\",1,29.125,,0.125,,12,22.8\n"
     );
 }
 
+/// A record of a task whose optimum is not known, with accuracies of 0.5 but for the best.
+fn real(task: &str, optimizer: &str, rep: usize, best: f64) -> Record {
+    let mut values = vec![0.5; 72];
+    values[10] = best;
+    let ask_ms = vec![1.0; 64];
+    Record { task: task.into(), optimizer: optimizer.into(), rep, n: 8, horizon: 64, values, ask_ms, seed: 0 }
+}
+
 #[test]
-fn the_folder_holds_the_page_the_table_and_two_figures_a_task() {
+fn where_the_optimum_is_not_known_it_is_the_best_that_was_seen_on_the_fold() {
+    let records =
+        [real("rf-breast", "a", 0, 0.9), real("rf-breast", "b", 0, 0.8), real("rf-breast", "b", 1, 0.7)];
+    let report = Report::new(&records).unwrap();
+    let simple = |name| report.tasks[0].row(name).unwrap().simple.by_run.clone();
+    assert_eq!(simple("a").into_values().collect::<Vec<_>>(), [0.0]);
+    let b: Vec<f64> = simple("b").into_values().collect();
+    assert!((b[0] - 0.1).abs() < 1e-12 && b[1] == 0.0, "{b:?}");
+}
+
+#[test]
+fn figures_are_arranged_as_in_the_paper_then_typed_tasks_then_others() {
+    let records =
+        ["ackley", "gb-breast-typed", "mlp-diabetes", "gb-breast", "rf-breast", "f2", "levy"].map(|task| {
+            match task::find(task).unwrap().optimum() {
+                Some(_) => record(task, "go-ucb", 0, 1.0, 0.5),
+                None => real(task, "go-ucb", 0, 0.9),
+            }
+        });
+    let page = Report::new(&records).unwrap().to_markdown();
+    let tables: Vec<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("| cumulative regret | ")).collect();
+    assert_eq!(
+        tables,
+        ["f2 |", "rf-breast | gb-breast |", "mlp-diabetes |", "gb-breast-typed |", "ackley | levy |"]
+    );
+}
+
+/// As many kinds of optimizers and tasks as a report may have to show.
+fn varied_records() -> Vec<Record> {
+    let mut records = Vec::new();
+    for (task, scale) in [("f1", 1.0), ("f2", 1000.0), ("f3", 100.0), ("ackley", 10.0)] {
+        for rep in 0..5 {
+            let spread = 1.0 + 0.1 * rep as f64;
+            for (optimizer, regret) in [("go-ucb", 1.0), ("tpe", 2.0), ("random", 4.0)] {
+                records.push(record(task, optimizer, rep, scale * regret * spread, 0.1 * scale));
+            }
+            if rep < 3 && task != "ackley" {
+                records.push(record(task, "botorch:gp-ei", rep, 1.01 * scale * spread.powi(2), 0.2 * scale));
+            }
+        }
+    }
+    records
+}
+
+/// The file beside this test is what people see. If it is meant to change: read it, then copy the new one there.
+#[test]
+fn the_page_in_markdown_is_the_one_that_was_read_and_liked() {
+    let notes = vec!["`hebo` was left out: it is not installed.".to_owned()];
+    let page = Report::new(&varied_records()).unwrap().with_notes(notes).to_markdown();
+    if page != include_str!("fixtures/report.md") {
+        let new = std::env::temp_dir().join("optimist-report.md");
+        std::fs::write(&new, page).unwrap();
+        panic!("the page has changed: compare tests/fixtures/report.md with {}", new.display());
+    }
+}
+
+#[test]
+fn the_page_in_html_is_well_formed_and_needs_nothing_else() {
+    let odd = record("f1", "a<b & \"c\"", 0, 1.0, 1.0);
+    let records: Vec<Record> = varied_records().into_iter().chain([odd]).collect();
+    let folder = tempfile::tempdir().unwrap();
+    Report::new(&records).unwrap().write(folder.path()).unwrap();
+    let page = folder.path().join("index.html");
+
+    let check = "import sys, xml.dom.minidom as xml; xml.parse(sys.argv[1])";
+    let output = Command::new("python3").args(["-c", check]).arg(&page).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+
+    let html = std::fs::read_to_string(&page).unwrap();
+    let names_of_languages = ["http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg"];
+    let html = names_of_languages.iter().fold(html, |html, name| html.replace(name, ""));
+    for outside in ["http", "//", "src=", "@import", "<link", "<script", "<iframe"] {
+        assert!(!html.contains(outside), "{outside} in the page");
+    }
+    assert_eq!(html.matches("url(").count(), html.matches("url(#").count(), "only to parts of itself");
+    for link in html.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        let anchor = link.strip_prefix('#').unwrap();
+        assert!(html.contains(&format!(" id=\"{anchor}\"")), "nothing is called {anchor}");
+    }
+    // Four tasks by two kinds of regret, and a line in each legend.
+    assert_eq!(html.matches("<svg viewBox").count(), 8);
+    assert!(html.contains("stroke-dasharray") && html.contains("prefers-color-scheme: dark"));
+}
+
+#[test]
+fn the_folder_holds_the_pages_the_table_and_a_figure_for_three_tasks() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("new/report");
-    Report::new(&records()).unwrap().write(&folder).unwrap();
-    let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
-    let page = String::from_utf8(read("report.md")).unwrap();
-    assert!(page.contains("| f1 | good | 3 | **59.00 ± 32.82** | **1.000 ± 0.000** | 112.0 |"), "{page}");
-    assert!(page.contains("![Cumulative regret on f2](f2.svg)"));
+    Report::new(&varied_records()).unwrap().write(&folder).unwrap();
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let page = read("report.md");
     assert!(!read("results.csv").is_empty());
-    for task in ["f1", "f2", "f3"] {
-        let svg = String::from_utf8(read(&format!("{task}.svg"))).unwrap();
-        for text in [&format!("{task}: cumulative regret"), "round (Phase I shaded)", "good"] {
-            assert!(svg.contains(text), "{text} is not in {task}.svg");
+    for (name, tasks) in [("synthetic", "f1 f2 f3"), ("others-1", "ackley")] {
+        for regret in ["cumulative", "simple"] {
+            assert!(page.contains(&format!("](figures/{name}-{regret}.svg)")), "{page}");
+            let svg = read(&format!("figures/{name}-{regret}.svg"));
+            let label = format!("{regret} regret");
+            let texts = tasks.split(' ').chain(["round (Phase I shaded)", "go-ucb", &label]);
+            for text in texts {
+                assert!(svg.contains(text), "{text} is not in {name}-{regret}.svg");
+            }
         }
-        assert!(read(&format!("{task}.png")).starts_with(b"\x89PNG"));
     }
+    assert!(read("figures/synthetic-simple.svg").contains("botorch:gp-ei"));
+    assert_eq!(std::fs::read_dir(folder.join("figures")).unwrap().count(), 4);
 }
 
 #[test]

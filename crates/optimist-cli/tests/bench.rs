@@ -31,7 +31,7 @@ fn a_run_is_resumed_and_reported() {
     let report = bench(folder.path(), "report results.jsonl -o report/").success();
     let stdout = text(&report.get_output().stdout);
     assert!(stdout.contains("cumulative regret") && stdout.contains("func3c"), "{stdout}");
-    for name in ["report.md", "results.csv", "f1.svg", "f1.png", "func3c.svg", "func3c.png"] {
+    for name in ["index.html", "report.md", "results.csv", "figures/synthetic-simple.svg"] {
         assert!(folder.path().join("report").join(name).exists(), "{name}");
     }
 }

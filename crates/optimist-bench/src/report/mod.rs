@@ -3,11 +3,26 @@
 //! Regret of a round is f* less its value without noise. Cumulative regret adds up all rounds,
 //! Phase I included, as the paper does; simple regret is that of the best round. Each is a mean
 //! over repetitions ± 1.96 sd/√reps, the paper's 95 % interval.
+//!
+//! The numbers are here, in `regret` and in `compare` (with `stats`); `page` says in which order a reader
+//! meets them, `markdown` and `html` only how that looks.
+
+mod arrange;
+mod compare;
+mod estimate;
+mod html;
+mod markdown;
+mod page;
+mod regret;
+mod stats;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-pub use crate::estimate::Estimate;
+pub use compare::{Comparison, Paired, REFERENCE, RankRow, Ranking, Standing};
+pub use estimate::Estimate;
+pub(crate) use estimate::number;
+pub use regret::{AskTime, Measure, RunKey, Summary};
 
 use crate::optima::Optima;
 use crate::results::Record;
@@ -18,11 +33,14 @@ use crate::{figure, table};
 pub struct Report {
     /// One part a task, in the order of [`task::all`].
     pub tasks: Vec<TaskReport>,
-    /// Every optimizer's mean rank in cumulative regret over the tasks that all of them played,
-    /// best first. Empty if there is no such task, or only one optimizer.
-    pub ranks: Vec<(String, f64)>,
-    /// How many tasks `ranks` is about.
-    pub n_ranked: usize,
+    /// [`REFERENCE`] beside every other optimizer that it met, by name.
+    pub comparisons: Vec<Comparison>,
+    /// Mean ranks: one ranking for each set of tasks that some optimizer has played, the largest set first.
+    pub rankings: Vec<Ranking>,
+    /// How long asks take, by optimizer, over all tasks.
+    pub ask_times: Vec<(String, AskTime)>,
+    /// What a reader should know about how the records came to be, such as peers that are missing.
+    pub notes: Vec<String>,
 }
 
 /// What the records of one task say.
@@ -39,14 +57,12 @@ pub struct Row {
     pub optimizer: String,
     /// How many repetitions there are.
     pub reps: usize,
-    /// Cumulative regret after the last round.
-    pub cumulative: Estimate,
-    /// Regret of the best round.
-    pub simple: Estimate,
-    /// Median over all asks of all repetitions; `None` if nothing was asked.
-    pub median_ask_ms: Option<f64>,
-    /// Cumulative regret after each round.
-    pub curve: Vec<Estimate>,
+    /// Cumulative regret.
+    pub cumulative: Summary,
+    /// Regret of the best round so far.
+    pub simple: Summary,
+    /// Over all asks of all repetitions; `None` if nothing was asked.
+    pub ask: Option<AskTime>,
 }
 
 /// Records that cannot be reported on.
@@ -114,85 +130,123 @@ impl Report {
             .iter()
             .filter_map(|task| Some(TaskReport::new(task, by_task.get(task.name)?, &optima)))
             .collect();
-        let (ranks, n_ranked) = mean_ranks(&tasks);
-        Ok(Report { tasks, ranks, n_ranked })
+        Ok(Report {
+            comparisons: compare::comparisons(&tasks),
+            rankings: compare::rankings(&tasks),
+            ask_times: ask_times(records),
+            notes: Vec::new(),
+            tasks,
+        })
     }
 
-    /// The table for a terminal.
+    /// The same with something more to know about the records.
+    pub fn with_notes(self, notes: Vec<String>) -> Report {
+        Report { notes, ..self }
+    }
+
+    /// Every task, for a terminal.
     pub fn to_text(&self) -> String {
         table::text(self)
     }
 
-    /// The table and figures as a page in Markdown.
-    pub fn to_markdown(&self) -> String {
-        table::markdown(self)
+    /// Mean ranks and comparisons only, for a terminal.
+    pub fn summary(&self) -> String {
+        table::summary(self)
     }
 
-    /// The table as comma-separated values, one row a task and optimizer, at full precision.
+    /// The whole page in Markdown, with links to the figures that [`Report::write`] writes.
+    pub fn to_markdown(&self) -> String {
+        markdown::render(&page::page(self))
+    }
+
+    /// The whole page in HTML, with everything it needs inside.
+    pub fn to_html(&self) -> String {
+        html::render(&page::page(self))
+    }
+
+    /// The regrets as comma-separated values, one row a task and optimizer, at full precision.
     pub fn to_csv(&self) -> String {
         table::csv(self)
     }
 
-    /// Writes `report.md`, `results.csv` and, for each task, a figure as SVG and PNG into `folder`,
-    /// which is made if it is not there.
+    /// Writes `index.html`, `report.md`, `results.csv` and the figures of `report.md` into `folder`, which
+    /// is made if it is not there.
     ///
     /// # Errors
-    /// If something cannot be drawn or written.
+    /// If something cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), WriteError> {
         let fail = |path: &Path, problem: String| WriteError { path: path.to_owned(), problem };
-        let save = |name: String, bytes: &[u8]| {
+        let save = |name: &str, bytes: &[u8]| {
             let path = folder.join(name);
             std::fs::write(&path, bytes).map_err(|error| fail(&path, error.to_string()))
         };
-        std::fs::create_dir_all(folder).map_err(|error| fail(folder, error.to_string()))?;
-        save("report.md".into(), self.to_markdown().as_bytes())?;
-        save("results.csv".into(), self.to_csv().as_bytes())?;
-        let optimizers = self.optimizers();
-        for part in &self.tasks {
-            let name = part.task.name;
-            let figure = figure::draw(part, &optimizers);
-            save(format!("{name}.svg"), figure.svg().as_bytes())?;
-            save(format!("{name}.png"), &figure.png().map_err(|problem| fail(folder, problem))?)?;
+        let figures = folder.join(page::FIGURES);
+        std::fs::create_dir_all(&figures).map_err(|error| fail(&figures, error.to_string()))?;
+        save("index.html", self.to_html().as_bytes())?;
+        save("report.md", self.to_markdown().as_bytes())?;
+        save("results.csv", self.to_csv().as_bytes())?;
+        for panels in arrange::rows_of_three(&self.tasks) {
+            for measure in Measure::ALL {
+                let path = page::figure_path(&panels, measure);
+                save(&format!("{path}.svg"), figure::row(&panels.parts, measure).as_bytes())?;
+            }
         }
         Ok(())
     }
 
-    /// Every optimizer there is, by name; its place decides its colour in every figure.
-    fn optimizers(&self) -> Vec<&str> {
-        let names = self.tasks.iter().flat_map(|part| &part.rows).map(|row| row.optimizer.as_str());
-        names.collect::<BTreeSet<_>>().into_iter().collect()
+    /// Every optimizer there is, by name.
+    fn optimizers(&self) -> BTreeSet<&str> {
+        self.tasks.iter().flat_map(|part| &part.rows).map(|row| row.optimizer.as_str()).collect()
     }
 }
 
 impl TaskReport {
     fn new(task: &'static Task, by_optimizer: &BTreeMap<&str, Vec<&Record>>, optima: &Optima) -> TaskReport {
-        let mut rows: Vec<Row> = by_optimizer
-            .iter()
-            .map(|(optimizer, records)| Row::new(task, optimizer, records, optima))
-            .collect();
-        rows.sort_by(|a, b| a.cumulative.mean.total_cmp(&b.cumulative.mean));
+        let regrets = |record: &Record| optima.regrets(task, record);
+        let worst = by_optimizer.values().flatten().flat_map(|record| regrets(record)).fold(0.0, f64::max);
+        let regrets = |record: &Record| regret::without_rounding(regrets(record), worst);
+        let mut rows: Vec<Row> =
+            by_optimizer.iter().map(|(optimizer, records)| Row::new(optimizer, records, regrets)).collect();
+        rows.sort_by(|a, b| a.cumulative.last().mean.total_cmp(&b.cumulative.last().mean));
         TaskReport { task, rows }
+    }
+
+    /// What this optimizer did here, if anything.
+    pub fn row(&self, optimizer: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.optimizer == optimizer)
     }
 }
 
 impl Row {
-    fn new(task: &Task, optimizer: &str, records: &[&Record], optima: &Optima) -> Row {
-        let regrets: Vec<Vec<f64>> = records.iter().map(|record| optima.regrets(task, record)).collect();
-        let curves: Vec<Vec<f64>> = regrets.iter().map(|regrets| cumulative(regrets)).collect();
-        let simple: Vec<f64> =
-            regrets.iter().map(|regrets| regrets.iter().copied().fold(f64::INFINITY, f64::min)).collect();
-        let curve: Vec<Estimate> = (0..task.rounds())
-            .map(|round| Estimate::of(&curves.iter().map(|curve| curve[round]).collect::<Vec<_>>()))
-            .collect();
+    fn new(optimizer: &str, records: &[&Record], regrets: impl Fn(&Record) -> Vec<f64>) -> Row {
+        let summary = |measure| Summary::new(records, |record| regret::curve(&regrets(record), measure));
         Row {
             optimizer: optimizer.to_owned(),
             reps: records.len(),
-            cumulative: curve[task.rounds() - 1],
-            simple: Estimate::of(&simple),
-            median_ask_ms: median(records.iter().flat_map(|record| record.ask_ms.iter().copied()).collect()),
-            curve,
+            cumulative: summary(Measure::Cumulative),
+            simple: summary(Measure::Simple),
+            ask: AskTime::of(records.iter().copied()),
         }
     }
+
+    /// One of the two kinds of regret.
+    pub fn regret(&self, measure: Measure) -> &Summary {
+        match measure {
+            Measure::Cumulative => &self.cumulative,
+            Measure::Simple => &self.simple,
+        }
+    }
+}
+
+fn ask_times(records: &[Record]) -> Vec<(String, AskTime)> {
+    let mut by_optimizer: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
+    for record in records {
+        by_optimizer.entry(&record.optimizer).or_default().push(record);
+    }
+    by_optimizer
+        .into_iter()
+        .filter_map(|(optimizer, records)| Some((optimizer.to_owned(), AskTime::of(records.into_iter())?)))
+        .collect()
 }
 
 fn check(records: &[Record]) -> Result<(), ReportError> {
@@ -218,48 +272,4 @@ fn check(records: &[Record]) -> Result<(), ReportError> {
         }
     }
     Ok(())
-}
-
-fn cumulative(regrets: &[f64]) -> Vec<f64> {
-    let mut sum = 0.0;
-    let mut add = |regret: &f64| {
-        sum += regret;
-        sum
-    };
-    regrets.iter().map(&mut add).collect()
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        len if len % 2 == 1 => Some(values[middle]),
-        _ => Some((values[middle - 1] + values[middle]) / 2.0),
-    }
-}
-
-/// Mean ranks over the tasks that all optimizers played, and how many tasks those are.
-fn mean_ranks(tasks: &[TaskReport]) -> (Vec<(String, f64)>, usize) {
-    let optimizers: BTreeSet<&str> =
-        tasks.iter().flat_map(|part| &part.rows).map(|row| row.optimizer.as_str()).collect();
-    let shared: Vec<&TaskReport> = tasks.iter().filter(|part| part.rows.len() == optimizers.len()).collect();
-    if shared.is_empty() || optimizers.len() < 2 {
-        return (Vec::new(), 0);
-    }
-    let mean_rank =
-        |optimizer: &str| shared.iter().map(|part| rank(part, optimizer)).sum::<f64>() / shared.len() as f64;
-    let mut ranks: Vec<(String, f64)> =
-        optimizers.iter().map(|optimizer| ((*optimizer).to_owned(), mean_rank(optimizer))).collect();
-    ranks.sort_by(|a, b| a.1.total_cmp(&b.1));
-    (ranks, shared.len())
-}
-
-/// 1 for the least mean cumulative regret; equals share the mean of their places.
-fn rank(part: &TaskReport, optimizer: &str) -> f64 {
-    let own =
-        part.rows.iter().find(|row| row.optimizer == optimizer).map_or(f64::NAN, |row| row.cumulative.mean);
-    let better = part.rows.iter().filter(|row| row.cumulative.mean < own).count();
-    let equal = part.rows.iter().filter(|row| row.cumulative.mean == own).count();
-    better as f64 + (equal as f64 + 1.0) / 2.0
 }

@@ -1,0 +1,352 @@
+//! What a report says, in which order, in which words: blocks that `markdown` and `html` give their looks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::arrange::{Panels, rows_of_three};
+use super::{AskTime, Measure, REFERENCE, Report, Row, RunKey, Standing, TaskReport, number};
+use crate::figure::legend_order;
+
+/// The folder of the figures, beside the page.
+pub(super) const FIGURES: &str = "figures";
+
+/// A piece of the page. Texts are plain but for names in `back quotes`.
+pub(super) enum Block<'a> {
+    /// The title of the page.
+    Title(String),
+    /// The title of a section.
+    Heading(String),
+    Text(String),
+    List(Vec<String>),
+    Table(Table),
+    Figure(FigureBlock<'a>),
+}
+
+/// Names in the first column, numbers in the others.
+pub(super) struct Table {
+    pub(super) header: Vec<String>,
+    pub(super) rows: Vec<Vec<Cell>>,
+}
+
+pub(super) struct Cell {
+    pub(super) text: String,
+    pub(super) mark: Mark,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    None,
+    /// The best of its column.
+    Best,
+    /// Not to be told from the best.
+    Near,
+}
+
+pub(super) struct FigureBlock<'a> {
+    /// Where it is saved, without the ending.
+    pub(super) path: String,
+    pub(super) caption: String,
+    pub(super) parts: Vec<&'a TaskReport>,
+    pub(super) measure: Measure,
+}
+
+/// Where a figure is saved below the report's folder, without the ending.
+pub(super) fn figure_path(panels: &Panels, measure: Measure) -> String {
+    format!("{FIGURES}/{}-{}", panels.name, measure.name())
+}
+
+/// The whole page.
+pub(super) fn page(report: &Report) -> Vec<Block<'_>> {
+    let mut page = vec![Block::Title("Benchmark report".into()), Block::Text(contents(report))];
+    page.extend(findings(report).map(Block::Text));
+    let notes: Vec<String> = report.notes.iter().cloned().chain(coverage(report)).collect();
+    if !notes.is_empty() {
+        page.push(Block::List(notes));
+    }
+    page.extend(ranks(report));
+    page.extend(comparisons(report));
+    for panels in rows_of_three(&report.tasks) {
+        page.extend(regrets(panels, report));
+    }
+    page.extend(ask_times(report));
+    page.extend(how_to_read());
+    page.push(Block::Heading("The tasks".into()));
+    page.push(Block::List(report.tasks.iter().map(describe).collect()));
+    page
+}
+
+fn contents(report: &Report) -> String {
+    let runs = report.tasks.iter().flat_map(|part| &part.rows).map(|row| row.reps).sum::<usize>();
+    let reps = usual_reps(report);
+    let seeds: BTreeSet<u64> = run_keys(report).map(|(seed, _)| *seed).collect();
+    let seeds = seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    let n_tasks = count(report.tasks.len(), "task");
+    let n_optimizers = count(report.optimizers().len(), "optimizer");
+    format!("{n_tasks}, {n_optimizers}, {}; {}; seed {seeds}.", count(reps, "repetition"), count(runs, "run"))
+}
+
+/// On how many tasks GO-UCB has the least mean regret, and who has it elsewhere.
+fn findings(report: &Report) -> Option<String> {
+    if report.comparisons.is_empty() {
+        return None;
+    }
+    let sentences = Measure::ALL.map(|measure| {
+        let met: Vec<(&TaskReport, &Row)> = report
+            .tasks
+            .iter()
+            .filter(|part| part.rows.len() > 1)
+            .filter_map(|part| Some((part, part.row(REFERENCE)?)))
+            .collect();
+        let (ahead, behind): (Vec<_>, Vec<_>) =
+            met.iter().partition(|(part, row)| part.standing(row, measure) == Standing::Best);
+        let leader = |part: &TaskReport| {
+            let best = part.rows.iter().find(|row| part.standing(row, measure) == Standing::Best);
+            best.map_or_else(String::new, |row| format!(" (`{}`)", row.optimizer))
+        };
+        let elsewhere: Vec<String> =
+            behind.iter().map(|(part, _)| format!("{}{}", part.task.name, leader(part))).collect();
+        let but = match elsewhere.is_empty() {
+            true => String::new(),
+            false => format!("; elsewhere it is another's: {}", elsewhere.join(", ")),
+        };
+        format!("the least mean {} regret on {} of {} tasks{but}", measure.name(), ahead.len(), met.len())
+    });
+    let [cumulative, simple] = sentences;
+    Some(format!("`{REFERENCE}` has {cumulative}. It has {simple}."))
+}
+
+/// Optimizers that played less than others, those of the same part together.
+fn coverage(report: &Report) -> Vec<String> {
+    let mut parts: BTreeMap<(Vec<&str>, Vec<usize>), Vec<&str>> = BTreeMap::new();
+    for optimizer in report.optimizers() {
+        let rows = report.tasks.iter().filter_map(|part| Some((part.task.name, part.row(optimizer)?.reps)));
+        let (tasks, reps): (Vec<&str>, BTreeSet<usize>) = rows.unzip();
+        parts.entry((tasks, reps.into_iter().collect())).or_default().push(optimizer);
+    }
+    let usual = usual_reps(report);
+    let played_all = |tasks: &[&str], reps: &[usize]| tasks.len() == report.tasks.len() && reps == [usual];
+    parts
+        .iter()
+        .filter(|((tasks, reps), _)| !played_all(tasks, reps))
+        .map(|((tasks, reps), optimizers)| {
+            let names = optimizers.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let reps = match reps[..] {
+                [reps] => count(reps, "repetition"),
+                _ => format!("{} to {} repetitions", reps[0], reps[reps.len() - 1]),
+            };
+            let which = match tasks.len() == report.tasks.len() {
+                true => "all tasks".to_owned(),
+                false => format!("{} of {} tasks ({})", tasks.len(), report.tasks.len(), tasks.join(", ")),
+            };
+            format!("{names} played {which} with {reps}.")
+        })
+        .collect()
+}
+
+fn ranks(report: &Report) -> Vec<Block<'_>> {
+    let Some(first) = report.rankings.first() else { return Vec::new() };
+    let column = |measure: Measure, n| format!("{}, {}", measure.name(), count(n, "task"));
+    let header = report
+        .rankings
+        .iter()
+        .flat_map(|ranking| Measure::ALL.map(|measure| column(measure, ranking.tasks.len())));
+    // Those of the first ranking in its order, then those that only the next ones have.
+    let mut order: Vec<&str> = Vec::new();
+    for row in report.rankings.iter().flat_map(|ranking| &ranking.rows) {
+        if !order.contains(&row.optimizer.as_str()) {
+            order.push(&row.optimizer);
+        }
+    }
+    let cells = |optimizer: &str| -> Vec<Cell> {
+        let ranks = report.rankings.iter().flat_map(|ranking| {
+            let least = |rank: fn(&super::RankRow) -> f64| {
+                ranking.rows.iter().map(rank).fold(f64::INFINITY, f64::min)
+            };
+            let own = ranking.row(optimizer);
+            [
+                (own.map(|row| row.cumulative), least(|row| row.cumulative)),
+                (own.map(|row| row.simple), least(|row| row.simple)),
+            ]
+        });
+        ranks
+            .map(|(rank, least)| match rank {
+                Some(rank) if rank == least => Cell { text: format!("{rank:.2}"), mark: Mark::Best },
+                Some(rank) => Cell::plain(format!("{rank:.2}")),
+                None => Cell::nothing(),
+            })
+            .collect()
+    };
+    let explanation = match report.rankings.len() {
+        1 => format!("Mean rank over {}, 1 is the least regret.", count(first.tasks.len(), "task")),
+        _ => "Mean rank, 1 is the least regret, over each set of tasks that some optimizer has played, among all \
+              that have played it."
+            .to_owned(),
+    };
+    vec![
+        Block::Heading("Mean ranks".into()),
+        Block::Text(explanation),
+        Block::Table(Table {
+            header: std::iter::once("optimizer".to_owned()).chain(header).collect(),
+            rows: order
+                .into_iter()
+                .map(|optimizer| std::iter::once(Cell::plain(optimizer)).chain(cells(optimizer)).collect())
+                .collect(),
+        }),
+    ]
+}
+
+fn comparisons(report: &Report) -> Vec<Block<'_>> {
+    if report.comparisons.is_empty() {
+        return Vec::new();
+    }
+    let names = legend_order(report.comparisons.iter().map(|comparison| comparison.other.as_str()));
+    let find = |name: &str| report.comparisons.iter().find(|comparison| comparison.other == name);
+    let rows = names.into_iter().filter_map(find).map(|comparison| {
+        let mut cells = vec![Cell::plain(&*comparison.other), Cell::plain(comparison.n_tasks.to_string())];
+        for paired in Measure::ALL.map(|measure| comparison.paired(measure)) {
+            cells.push(Cell::plain(paired.tasks_ahead.to_string()));
+            cells.push(Cell::plain(format!("{} / {} / {}", paired.wins, paired.ties, paired.losses)));
+            cells.push(paired.p.map_or_else(Cell::nothing, |p| Cell::plain(probability(p))));
+        }
+        cells
+    });
+    let header = [
+        "against",
+        "tasks",
+        "cumulative: tasks ahead",
+        "runs won / tied / lost",
+        "p",
+        "simple: tasks ahead",
+        "runs won / tied / lost",
+        "p",
+    ];
+    vec![
+        Block::Heading(format!("{REFERENCE} against each other optimizer")),
+        Block::Text(
+            "Run by run, over the tasks and repetitions that both have played. p is Wilcoxon's signed-rank test, \
+             two-sided, not corrected for the number of comparisons."
+                .into(),
+        ),
+        Block::Table(Table { header: header.map(str::to_owned).to_vec(), rows: rows.collect() }),
+    ]
+}
+
+fn regrets<'a>(panels: Panels<'a>, report: &Report) -> Vec<Block<'a>> {
+    let mut blocks = vec![Block::Heading(panels.title.clone())];
+    for measure in Measure::ALL {
+        blocks.push(Block::Figure(FigureBlock {
+            path: figure_path(&panels, measure),
+            caption: format!("{}: mean {} regret ± 1.96 sd/√reps", panels.title, measure.name()),
+            parts: panels.parts.clone(),
+            measure,
+        }));
+    }
+    for measure in Measure::ALL {
+        blocks.push(Block::Table(regret_table(&panels, measure, usual_reps(report))));
+    }
+    blocks
+}
+
+/// One row an optimizer, one column a task, in the order of the legend.
+fn regret_table(panels: &Panels, measure: Measure, usual_reps: usize) -> Table {
+    let optimizers = panels.parts.iter().flat_map(|part| &part.rows).map(|row| row.optimizer.as_str());
+    let cell = |part: &TaskReport, optimizer: &str| {
+        let Some(row) = part.row(optimizer) else { return Cell::nothing() };
+        let reps = if row.reps == usual_reps { String::new() } else { format!(" ({})", row.reps) };
+        let mark = match part.standing(row, measure) {
+            Standing::Best => Mark::Best,
+            Standing::Near => Mark::Near,
+            Standing::Behind | Standing::Alone => Mark::None,
+        };
+        Cell { text: format!("{}{reps}", row.regret(measure).last()), mark }
+    };
+    let rows = legend_order(optimizers).into_iter().map(|optimizer| {
+        let cells = panels.parts.iter().map(|part| cell(part, optimizer));
+        std::iter::once(Cell::plain(optimizer)).chain(cells).collect()
+    });
+    let tasks = panels.parts.iter().map(|part| part.task.name.to_owned());
+    Table {
+        header: std::iter::once(format!("{} regret", measure.name())).chain(tasks).collect(),
+        rows: rows.collect(),
+    }
+}
+
+fn ask_times(report: &Report) -> Vec<Block<'_>> {
+    let names = legend_order(report.ask_times.iter().map(|(name, _)| name.as_str()));
+    let find = |name: &str| report.ask_times.iter().find(|(other, _)| other == name);
+    let rows = names.into_iter().filter_map(find).map(|(name, AskTime { median, high })| {
+        vec![Cell::plain(&**name), Cell::plain(number(*median, *median)), Cell::plain(number(*high, *high))]
+    });
+    let header = ["milliseconds an ask", "median", "95 %"];
+    vec![
+        Block::Heading("Ask time".into()),
+        Block::Table(Table { header: header.map(str::to_owned).to_vec(), rows: rows.collect() }),
+        Block::Text(
+            "Over all asks of all tasks that the optimizer has played, on the machine and under the load of the \
+             runs. Those of other people's programs include the pipe. What an optimizer does when it is told \
+             something is not in it."
+                .into(),
+        ),
+    ]
+}
+
+fn how_to_read() -> Vec<Block<'static>> {
+    let facts = [
+        "The regret of a round is the best value f* less the value of the round without noise. Where f* is not \
+         known it is the best value that any optimizer of this report has seen on the same task and fold. Cumulative \
+         regret adds up all rounds, Phase I included; simple regret is that of the best round. Regret below a billionth \
+         of the worst that was seen on the task counts as none.",
+        "± and the bands of the figures are 1.96 sd/√reps. In tables of regret the least mean is bold; those that \
+         cannot be told from it are in italics (Student's test for pairs over the repetitions of both, 5 %). A \
+         number in brackets is that of the repetitions, where it is not the usual one.",
+        "Every optimizer is given the same points of Phase I and the same noise in the same repetition: runs are \
+         compared in pairs. Wilcoxon's test is over tasks × repetitions, on differences in regret as a share \
+         of the mean of both on that task. It is exact for up to 50 pairs without ties or zeros; otherwise it is the \
+         normal approximation, corrected for ties, with zeros ranked as Pratt has it. It takes repetitions of a task \
+         for as independent as tasks are, which they are not quite.",
+        "Ranks are of mean regrets over the repetitions that all ranked optimizers have played; equals share the \
+         mean of their places.",
+        "In figures other people's programs are dashed, in the colour of the optimizer here that does the same.",
+    ];
+    vec![Block::Heading("How to read this".into()), Block::List(facts.map(str::to_owned).to_vec())]
+}
+
+fn describe(part: &TaskReport) -> String {
+    let task = part.task;
+    let (name, summary, source) = (task.name, task.summary, task.source);
+    let noise = match task.noise_std {
+        0.0 => "no noise".to_owned(),
+        noise => format!("noise {noise}"),
+    };
+    format!("`{name}`: {summary}. {source}. {}; n = {}, T = {}, {noise}.", task.kinds(), task.n, task.horizon)
+}
+
+impl Cell {
+    fn plain(text: impl Into<String>) -> Cell {
+        Cell { text: text.into(), mark: Mark::None }
+    }
+
+    fn nothing() -> Cell {
+        Cell::plain("–")
+    }
+}
+
+/// How many repetitions most rows have.
+fn usual_reps(report: &Report) -> usize {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for row in report.tasks.iter().flat_map(|part| &part.rows) {
+        *counts.entry(row.reps).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, rows)| *rows).map_or(0, |(reps, _)| reps)
+}
+
+fn run_keys(report: &Report) -> impl Iterator<Item = &RunKey> {
+    report.tasks.iter().flat_map(|part| &part.rows).flat_map(|row| row.cumulative.by_run.keys())
+}
+
+fn probability(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
+}
+
+fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
