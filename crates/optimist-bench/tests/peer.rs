@@ -10,7 +10,7 @@ use optimist::{Observation, Optimizer, Outcome, rng};
 use optimist_bench::optimizers::{self, OptimizerError};
 use optimist_bench::peer::{self, Peer, PeerError};
 use optimist_bench::process::ProcessError;
-use optimist_bench::run::{Plan, run};
+use optimist_bench::run::{Grid, Plan, run};
 use optimist_bench::{results, task, trainer};
 
 /// Proposes the mean of all points told and, in the first coordinate, the share of them that failed.
@@ -111,13 +111,12 @@ fn what_went_wrong_is_said() {
 fn a_peer_that_breaks_loses_its_own_cells_only() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let plan = Plan {
+    let grid = Grid {
         tasks: task::select(&["f1", "decision-tree"]).unwrap(),
         optimizers: ["honest", "broken", "random"].map(str::to_owned).to_vec(),
         reps: 1,
-        seed: 0,
-        jobs: 2,
     };
+    let plan = Plan { grids: vec![grid], seed: 0, jobs: 2 };
     let build = |name: &str, domain: &Domain, horizon: usize, seed: u64| -> Result<_, OptimizerError> {
         Ok(match name {
             "honest" => Box::new(peer(HONEST, domain, 7)) as Box<dyn Optimizer>,

@@ -9,7 +9,7 @@ use optimist::encode::Domain;
 use optimist::{Observation, Optimizer, Recommendation, Rng, TellError};
 use optimist_bench::optimizers::{self, OptimizerError};
 use optimist_bench::results::{self, Record};
-use optimist_bench::run::{Event, Plan, RunError, run};
+use optimist_bench::run::{Event, Grid, Plan, RunError, run};
 use optimist_bench::{task, trainer};
 
 /// Runs `optimizers` on f1 and the conditional task, twice each, without listening.
@@ -19,13 +19,12 @@ fn run_quietly(optimizers: &[&str], seed: u64, out: &Path) -> Vec<Record> {
 }
 
 fn plan(optimizers: &[&str], seed: u64) -> Plan {
-    Plan {
-        tasks: task::select(&["f1", "decision-tree"]).unwrap(),
-        optimizers: optimizers.iter().map(|name| (*name).to_owned()).collect(),
-        reps: 2,
-        seed,
-        jobs: 2,
-    }
+    Plan { grids: vec![grid(&["f1", "decision-tree"], optimizers, 2)], seed, jobs: 2 }
+}
+
+fn grid(tasks: &[&str], optimizers: &[&str], reps: usize) -> Grid {
+    let optimizers = optimizers.iter().map(|name| (*name).to_owned()).collect();
+    Grid { tasks: task::select(tasks).unwrap(), optimizers, reps }
 }
 
 /// `random`, and `other`: the same search under another name.
@@ -65,6 +64,32 @@ fn what_else_is_run_makes_no_difference_to_a_record() {
 }
 
 #[test]
+fn the_grids_of_a_plan_have_their_own_repetitions_and_a_cell_of_two_is_played_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let plan = Plan {
+        grids: vec![
+            grid(&["f1"], &["random"], 3),
+            grid(&["decision-tree", "f1"], &["other", "random", "other"], 1),
+        ],
+        seed: 0,
+        jobs: 1,
+    };
+    run(&plan, &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap();
+    let played: Vec<(String, String, usize)> =
+        results::read(&out).unwrap().into_iter().map(|r| (r.task, r.optimizer, r.rep)).collect();
+    let expected = [
+        ("f1", "random", 0),
+        ("f1", "other", 0),
+        ("decision-tree", "other", 0),
+        ("decision-tree", "random", 0),
+        ("f1", "random", 1),
+        ("f1", "random", 2),
+    ];
+    assert_eq!(played, expected.map(|(task, optimizer, rep)| (task.into(), optimizer.into(), rep)));
+}
+
+#[test]
 fn every_optimizer_is_told_the_same_first_points_and_noise() {
     let folder = tempfile::tempdir().unwrap();
     let heard: Arc<Mutex<BTreeMap<String, Vec<Vec<Observation>>>>> = Arc::default();
@@ -78,14 +103,15 @@ fn every_optimizer_is_told_the_same_first_points_and_noise() {
             all: Arc::clone(&heard),
         }))
     };
-    let plan = Plan { tasks: task::select(&["decision-tree"]).unwrap(), reps: 1, ..plan(&["a", "b"], 0) };
+    let plan = Plan { grids: vec![grid(&["decision-tree"], &["a", "b"], 1)], seed: 0, jobs: 2 };
+    let task = plan.grids[0].tasks[0];
     run(&plan, &folder.path().join("out"), &build, &trainer::nobody, &|_| {}).unwrap();
     let heard = heard.lock().unwrap();
     let (a, b) = (&heard["a"][0], &heard["b"][0]);
-    let n = plan.tasks[0].n;
+    let n = task.n;
     assert_eq!(a[..n], b[..n]);
     assert_ne!(a[n].x, b[n].x, "the listeners search differently");
-    let formula = plan.tasks[0].formula().unwrap();
+    let formula = task.formula().unwrap();
     // What is told less the value is the noise, and it is the same where the points differ.
     let noise = |observation: &Observation| match observation.outcome {
         optimist::Outcome::Value { y, .. } => y - formula.value(&observation.x),
@@ -157,8 +183,8 @@ fn finished_cells_are_skipped_and_counted() {
     let events = Mutex::new(Vec::new());
     let listen = |event: Event| {
         events.lock().unwrap().push(match event {
-            Event::Started { cells, finished_before } => format!("{finished_before} of {cells}"),
-            Event::Finished(record) => record.optimizer.clone(),
+            Event::Started { cells, missing, .. } => format!("{} of {cells}", cells - missing.len()),
+            Event::Finished { record, .. } => record.optimizer.clone(),
             Event::Failed(failure) => failure.to_string(),
         });
     };

@@ -31,9 +31,33 @@ fn a_run_is_resumed_and_reported() {
     let report = bench(folder.path(), "report results.jsonl -o report/").success();
     let stdout = text(&report.get_output().stdout);
     assert!(stdout.contains("cumulative regret") && stdout.contains("func3c"), "{stdout}");
+    assert!(stdout.ends_with("written to report/index.html and report/report.md\n"), "{stdout}");
     for name in ["index.html", "report.md", "results.csv", "figures/synthetic-simple.svg"] {
         assert!(folder.path().join("report").join(name).exists(), "{name}");
     }
+}
+
+#[test]
+fn the_papers_experiments_are_one_command_that_can_be_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = "paper -o new/report --tasks f1 --reps 1 --seed 4";
+    let results = folder.path().join("new/report/results.jsonl");
+    let first = bench(folder.path(), arguments).success();
+    let stdout = text(&first.get_output().stdout);
+    assert!(stdout.contains("mean rank over 1 task") && stdout.contains("go-ucb against"), "{stdout}");
+    let whole = std::fs::read_to_string(&results).unwrap();
+    assert_eq!(whole.lines().count(), 9);
+    let page = std::fs::read_to_string(folder.path().join("new/report/index.html")).unwrap();
+    assert!(page.contains("1 task, 9 optimizers, 1 repetition; 9 runs; seed 4."));
+
+    // As if it had been killed while it wrote the last line.
+    std::fs::write(&results, &whole[..whole.len() - 10]).unwrap();
+    let again = bench(folder.path(), arguments).success();
+    let stderr = text(&again.get_output().stderr);
+    assert!(stderr.starts_with("9 of 9 runs"), "more than the last was played: {stderr}");
+    let kept: Vec<String> =
+        std::fs::read_to_string(&results).unwrap().lines().take(8).map(str::to_owned).collect();
+    assert!(whole.lines().take(8).eq(kept));
 }
 
 #[test]
@@ -42,6 +66,8 @@ fn slips_are_found_before_anything_is_run() {
     for (arguments, problem) in [
         ("run --tasks f1,rosenbrok --optimizers random", "did you mean `rosenbrock`?"),
         ("run --tasks f1 --optimizers randon", "there is no optimizer `randon`"),
+        ("run --tasks f1 --optimizers botorch:gp-e", "did you mean `botorch:gp-ei`?"),
+        ("paper --tasks f1,rosenbrok --peers", "did you mean `rosenbrock`?"),
         ("run --tasks f1 --optimizers random --jobs 0", "--jobs"),
         ("report missing.jsonl", "missing.jsonl"),
     ] {

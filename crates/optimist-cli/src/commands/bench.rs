@@ -1,17 +1,20 @@
 //! `optimist bench`: how good are the optimizers?
 
+mod paper;
+mod progress;
+mod python;
+
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressStyle};
 use optimist_bench::report::Report;
-use optimist_bench::run::{Event, Plan, run};
-use optimist_bench::task::Task;
-use optimist_bench::trainer::Trainer;
-use optimist_bench::{environment, optimizers, results, table, task, trainer};
+use optimist_bench::run::{Failure, Grid, Plan, run};
+use optimist_bench::{optimizers, results, table, task, trainer};
+
+use paper::PaperArgs;
+use progress::Progress;
 
 /// Compare optimizers: on functions whose optimum is known, and on the hyper-parameters of classifiers.
 #[derive(Debug, Subcommand)]
@@ -29,10 +32,24 @@ The tasks `real` and `typed` train classifiers of scikit-learn. Its Python envir
 and in the folders above, and made here if it is missing. Accuracies are kept beside it, in .optimist-cache: no
 classifier is trained twice.")]
     Run(RunArgs),
-    /// Sum up results: a table here, and a page with tables and figures in a folder.
+    /// Sum up results: tables here, and a page with tables and figures in a folder.
+    ///
+    /// The page is there twice: index.html, which needs nothing beside it, and report.md with its figures.
     #[command(after_help = "Example:
   optimist bench report results.jsonl -o report/")]
     Report(ReportArgs),
+    /// Reproduce the experiments of the GO-UCB paper: play all that is missing, then write the report.
+    ///
+    /// The paper's twelve tasks, five times each, with go-ucb, go-ucb:paper, gp-ei, gp-pi, gp-ucb, turbo, tpe, cma-es
+    /// and random. Started again with the same folder it plays only what is missing.
+    #[command(after_help = "Examples:
+  optimist bench paper -o report/                     all tasks, our optimizers
+  optimist bench paper -o report/ --peers --typed     everything, reference implementations included
+  optimist bench paper -o quick/ --tasks f1 --reps 2  a quick look
+
+The folder holds index.html (needs nothing beside it), report.md with its figures, results.csv, and results.jsonl with
+every value.")]
+    Paper(PaperArgs),
     /// List the tasks: their dimension, what is varied, where they come from.
     Tasks,
 }
@@ -51,7 +68,7 @@ pub struct RunArgs {
     ///
     /// A preset or settings follow after colons: go-ucb:paper, go-ucb:family=anova:warp=false. Peers, once
     /// scripts/peers-env has made their environment: botorch:gp-ei, botorch:gp-pi, botorch:gp-ucb, botorch:turbo,
-    /// optuna:tpe, pycma, skopt.
+    /// hebo, optuna:gp, optuna:tpe, pycma, skopt.
     #[arg(long, value_delimiter = ',', default_value = "go-ucb,random")]
     optimizers: Vec<String>,
     /// Repetitions of each task with each optimizer.
@@ -73,7 +90,7 @@ pub struct RunArgs {
 pub struct ReportArgs {
     /// File of results.
     results: PathBuf,
-    /// Folder for report.md, results.csv and the figures.
+    /// Folder for index.html, report.md with its figures, and results.csv.
     #[arg(long, short, value_name = "FOLDER", default_value = "report")]
     out: PathBuf,
 }
@@ -81,85 +98,67 @@ pub struct ReportArgs {
 /// Carries out the command; the exit code is 1 if some run failed.
 pub fn execute(command: BenchCommand) -> anyhow::Result<ExitCode> {
     match command {
-        BenchCommand::Run(args) => play(args),
+        BenchCommand::Run(args) => run_grid(args),
         BenchCommand::Report(args) => report(&args),
+        BenchCommand::Paper(args) => paper::execute(args),
         BenchCommand::Tasks => {
-            write!(std::io::stdout(), "{}", table::tasks())?;
+            print(&table::tasks())?;
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-fn play(args: RunArgs) -> anyhow::Result<ExitCode> {
+fn run_grid(args: RunArgs) -> anyhow::Result<ExitCode> {
     optimizers::check(&args.optimizers)?;
-    let plan = Plan {
-        tasks: task::select(&args.tasks)?,
-        optimizers: args.optimizers,
-        reps: args.reps,
-        seed: args.seed,
-        jobs: args.jobs.map_or(0, usize::from),
-    };
-    let trainer = trainer_for(&plan.tasks)?;
+    let grid = Grid { tasks: task::select(&args.tasks)?, optimizers: args.optimizers, reps: args.reps };
+    let plan = Plan { grids: vec![grid], seed: args.seed, jobs: args.jobs.map_or(0, usize::from) };
+    let (runs, failures) = play(&plan, &args.out)?;
+    let file = args.out.display();
+    print(&format!("{} of {runs} runs are in {file}\n", runs - failures.len()))?;
+    if failures.is_empty() {
+        print(&format!("`optimist bench report {file}` sums them up\n"))?;
+    }
+    Ok(exit_code(&failures))
+}
+
+/// Plays what is missing, with progress shown. Gives how many runs the plan has, and those that failed.
+fn play(plan: &Plan, out: &Path) -> anyhow::Result<(usize, Vec<Failure>)> {
+    let trainer = python::trainer_for(plan.grids.iter().flat_map(|grid| &grid.tasks))?;
     let train = |params: &_| {
         trainer.as_ref().map_or_else(|| trainer::nobody(params), |trainer| trainer.accuracy(params))
     };
-    let bar = progress_bar();
-    let failures = run(&plan, &args.out, &optimizers::build, &train, &|event| match event {
-        Event::Started { cells, finished_before } => {
-            bar.set_length(cells as u64);
-            bar.set_position(finished_before as u64);
-            bar.reset_eta();
-        }
-        Event::Finished(record) => {
-            bar.set_message(format!("{} on {}", record.optimizer, record.task));
-            bar.inc(1);
-        }
-        Event::Failed(failure) => {
-            bar.suspend(|| eprintln!("failed: {failure}"));
-            bar.inc(1);
-        }
-    })?;
-    let cells = bar.length().unwrap_or(0);
-    bar.finish_and_clear();
-    let mut stdout = std::io::stdout();
-    writeln!(stdout, "{} of {cells} runs are in {}", cells - failures.len() as u64, args.out.display())?;
-    if failures.is_empty() {
-        writeln!(stdout, "`optimist bench report {}` sums them up", args.out.display())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    eprintln!("{} runs failed; start again to try them once more", failures.len());
-    Ok(ExitCode::FAILURE)
-}
-
-/// Who trains the classifiers of these tasks, if there are any. Its environment is made if it is missing.
-fn trainer_for(tasks: &[&Task]) -> anyhow::Result<Option<Trainer>> {
-    if !tasks.iter().any(|task| task.needs_training()) {
-        return Ok(None);
-    }
-    let environment = environment::CLASSIFIERS;
-    let here = std::env::current_dir()?;
-    let python = match environment.find(&here) {
-        Some(python) => python,
-        None => {
-            eprintln!("making {} (scikit-learn and KEEL's data, about a minute)", environment.folder);
-            environment.make(&here)?
-        }
-    };
-    Ok(Some(Trainer::open(&python)?))
+    let progress = Progress::new();
+    let failures = run(plan, out, &optimizers::build, &train, &|event| progress.update(&event));
+    let runs = progress.finish();
+    Ok((runs, failures?))
 }
 
 fn report(args: &ReportArgs) -> anyhow::Result<ExitCode> {
-    let report = Report::new(&results::read(&args.results)?)
-        .map_err(|error| anyhow::anyhow!("{}: {error}", args.results.display()))?;
-    report.write(&args.out)?;
-    writeln!(std::io::stdout(), "{}\nwritten to {}", report.to_text(), args.out.join("report.md").display())?;
+    let report = write_report(&args.results, &args.out, Vec::new())?;
+    print(&format!("{}\n{}\n", report.to_text(), whereabouts(&args.out)))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn progress_bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:32} {pos}/{len} runs, {eta} left  {msg}")
-        .expect("the template is well formed");
-    let bar = ProgressBar::new(0).with_style(style);
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+fn write_report(file: &Path, folder: &Path, notes: Vec<String>) -> anyhow::Result<Report> {
+    let report = Report::new(&results::read(file)?)
+        .map_err(|error| anyhow::anyhow!("{}: {error}", file.display()))?
+        .with_notes(notes);
+    report.write(folder)?;
+    Ok(report)
+}
+
+fn whereabouts(folder: &Path) -> String {
+    format!("written to {} and {}", folder.join("index.html").display(), folder.join("report.md").display())
+}
+
+fn exit_code(failures: &[Failure]) -> ExitCode {
+    if failures.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("{} runs failed; start again to try them once more", failures.len());
+    ExitCode::FAILURE
+}
+
+fn print(text: &str) -> std::io::Result<()> {
+    std::io::stdout().write_all(text.as_bytes())
 }
