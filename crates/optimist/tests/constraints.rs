@@ -193,7 +193,7 @@ fn play(name: &str, domain: &Domain, trials: usize, seed: u64, value: &dyn Fn(&[
 fn every_optimizer_proposes_feasible_points_only() {
     let domain = workshop();
     for name in METHODS {
-        play(name, &domain, 30, 0, &|x| -x.iter().map(|x| (x - 0.2).powi(2)).sum::<f64>());
+        play(name, &domain, 20, 0, &|x| -x.iter().map(|x| (x - 0.2).powi(2)).sum::<f64>());
     }
 }
 

@@ -26,10 +26,10 @@ impl<'a> Walk<'a> {
         Walk { polytope, at: polytope.centre.clone() }
     }
 
-    /// A point after so many steps that it depends little on where the walk began. In tests with 2 to 20 coordinates, means and
-    /// variances were those of a uniform sample from 5 steps a dimension on.
+    /// A point after so many steps that it hardly depends on where the walk began. On a simplex of 20 coordinates standard
+    /// deviations were 3 % too large after 10 steps a dimension, and right to 0.5 % after 20.
     pub(crate) fn settle(&mut self, rng: &mut Rng) -> Vec<f64> {
-        self.after(20 + 10 * self.polytope.directions.len(), rng)
+        self.after(20 + 20 * self.polytope.directions.len(), rng)
     }
 
     /// A point a few steps further: uniform once the walk has settled, and near the one before.
