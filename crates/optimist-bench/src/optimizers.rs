@@ -13,7 +13,7 @@ pub type Build<'a> =
 /// The optimizer called `name`, such as `go-ucb`, `go-ucb:paper` or `optuna:tpe`.
 ///
 /// # Errors
-/// If there is no such optimizer.
+/// If there is no such optimizer, or it does not fit the domain.
 pub fn build(
     name: &str,
     domain: &Domain,
@@ -21,12 +21,21 @@ pub fn build(
     seed: u64,
 ) -> Result<Box<dyn Optimizer>, OptimizerError> {
     let failed = |error: String| OptimizerError(format!("optimizer `{name}`: {error}"));
+    if !fits(name, domain) {
+        return Err(failed("peers know no constraints; give it a task without them".to_owned()));
+    }
     if peer::NAMES.contains(&name) {
         let peer = peer::start(name, domain, trials, seed).map_err(|error| failed(error.to_string()))?;
         return Ok(Box::new(peer));
     }
     let method: Method = name.parse().map_err(|error| OptimizerError(with_peers(name, error).to_string()))?;
     method.build(domain, trials, seed).map_err(|error| failed(error.to_string()))
+}
+
+/// Whether an optimizer can search a domain: peers know the cube, not constraints in it. Moving their proposals to the
+/// nearest feasible points would be a search of our own making.
+pub fn fits(name: &str, domain: &Domain) -> bool {
+    !(domain.is_constrained() && peer::NAMES.contains(&name))
 }
 
 /// Whether every name is one that [`build`] knows and every peer answers, so that a slip is found

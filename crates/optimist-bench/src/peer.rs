@@ -5,7 +5,7 @@
 //!
 //! Peers know of real coordinates only. On a domain with levels, choices or conditions they search
 //! its whole cube, one coordinate a column, and each proposal is snapped to the nearest feasible point;
-//! what is told is the point that they proposed.
+//! what is told is the point that they proposed. They are not given tasks with constraints.
 //!
 //! A process that dies, is silent or talks nonsense fails the run it is part of, and no other: `suggest`
 //! then unwinds with a [`PeerError`], which regret runs catch.

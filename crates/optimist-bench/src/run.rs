@@ -6,7 +6,7 @@
 //! Knows no optimizer by name (`optimizers` does) and prints nothing: `watch` hears of progress.
 
 use std::any::Any;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
@@ -17,7 +17,7 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use rayon::iter::{ParallelBridge, ParallelIterator};
 
-use crate::optimizers::{Build, OptimizerError};
+use crate::optimizers::{self, Build, OptimizerError};
 use crate::peer::PeerError;
 use crate::results::{Appender, Record, ResultsError};
 use crate::task::Task;
@@ -210,6 +210,16 @@ pub fn run(
 }
 
 impl Plan {
+    /// Names of tasks and optimizers that do not fit each other: they are left out.
+    pub fn unfit(&self) -> BTreeSet<(&'static str, &str)> {
+        let pairs = self.grids.iter().flat_map(|grid| {
+            let names = || grid.optimizers.iter().map(String::as_str);
+            grid.tasks.iter().flat_map(move |task| names().map(move |name| (task, name)))
+        });
+        let unfit = pairs.filter(|(task, name)| !optimizers::fits(name, &task.domain));
+        unfit.map(|(task, name)| (task.name, name)).collect()
+    }
+
     /// The cells, repetitions outermost, so that an unfinished run is balanced.
     fn cells(&self) -> Vec<Cell<'_>> {
         let mut cells = Vec::new();
@@ -218,7 +228,8 @@ impl Plan {
             for grid in self.grids.iter().filter(|grid| rep < grid.reps) {
                 for task in &grid.tasks {
                     let names = grid.optimizers.iter().map(String::as_str);
-                    let new = names.filter(|name| seen.insert((task.name, *name, rep)));
+                    let fitting = names.filter(|name| optimizers::fits(name, &task.domain));
+                    let new = fitting.filter(|name| seen.insert((task.name, *name, rep)));
                     cells.extend(new.map(|optimizer| Cell { task, optimizer, rep }));
                 }
             }

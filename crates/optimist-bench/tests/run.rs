@@ -123,6 +123,25 @@ fn every_optimizer_is_told_the_same_first_points_and_noise() {
     assert!(noise(&a[0]) != noise(&a[1]));
 }
 
+#[test]
+fn peers_are_left_out_of_tasks_with_constraints() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let plan = Plan { grids: vec![grid(&["f1", "g01"], &["random", "pycma"], 1)], seed: 0, jobs: 1 };
+    let build =
+        |_: &str, domain: &Domain, _: usize, _: u64| -> Built { Ok(Box::new(Random::new(domain.clone()))) };
+    assert!(run(&plan, &out, &build, &trainer::nobody, &|_| {}).unwrap().is_empty());
+    let records = results::read(&out).unwrap();
+    let played: Vec<(&str, &str)> =
+        records.iter().map(|record| (record.task.as_str(), record.optimizer.as_str())).collect();
+    assert_eq!(played.len(), 3);
+    assert!(!played.contains(&("g01", "pycma")), "{played:?}");
+    assert_eq!(Vec::from_iter(plan.unfit()), [("g01", "pycma")]);
+    let g01 = task::find("g01").unwrap();
+    let error = optimizers::build("pycma", &g01.domain, 1, 0).err().unwrap();
+    assert!(error.to_string().contains("peers know no constraints"), "{error}");
+}
+
 struct Listener {
     search: Random,
     skip: bool,

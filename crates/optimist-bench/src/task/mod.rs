@@ -9,6 +9,7 @@
 
 mod bbob;
 mod classic;
+mod constrained;
 mod engineering;
 mod mixed;
 mod real;
@@ -121,7 +122,7 @@ impl Task {
         self.n + self.horizon
     }
 
-    /// What is varied, counted by kind: `4 real, 2 grid, 1 category`.
+    /// What is varied, counted by kind: `4 real, 2 grid, 1 category`, and whether there are constraints.
     pub fn kinds(&self) -> String {
         let count = |is_kind: fn(&AxisKind) -> bool| {
             self.domain.axes().iter().filter(|axis| is_kind(&axis.kind)).count()
@@ -136,6 +137,7 @@ impl Task {
         .iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, kind)| format!("{count} {kind}"))
+        .chain(self.domain.is_constrained().then(|| "constrained".to_owned()))
         .collect::<Vec<_>>()
         .join(", ")
     }
@@ -216,10 +218,17 @@ fn members(groups: &[Group]) -> impl Iterator<Item = &'static str> {
 
 /// The tasks that are not the paper's, grouped by where they come from.
 fn suite() -> Vec<Task> {
-    [structure::tasks(), bbob::tasks(), classic::tasks(), engineering::tasks(), mixed::tasks()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        structure::tasks(),
+        bbob::tasks(),
+        classic::tasks(),
+        engineering::tasks(),
+        mixed::tasks(),
+        constrained::tasks(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Most tasks' Phase I and horizon: the paper's for f2 and f3.

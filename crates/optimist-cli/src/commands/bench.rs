@@ -112,6 +112,9 @@ fn run_grid(args: RunArgs) -> anyhow::Result<ExitCode> {
     optimizers::check(&args.optimizers)?;
     let grid = Grid { tasks: task::select(&args.tasks)?, optimizers: args.optimizers, reps: args.reps };
     let plan = Plan { grids: vec![grid], seed: args.seed, jobs: args.jobs.map_or(0, usize::from) };
+    for (task, optimizer) in plan.unfit() {
+        eprintln!("left out: {optimizer} on {task}, since peers know no constraints");
+    }
     let (runs, failures) = play(&plan, &args.out)?;
     let file = args.out.display();
     print(&format!("{} of {runs} runs are in {file}\n", runs - failures.len()))?;
