@@ -372,3 +372,32 @@ fn help_and_version_are_there() {
     }
     folder.run(&["run", "study.toml", "--trials", "0"]).expect_code(2);
 }
+
+#[test]
+fn a_mixture_adds_up_in_every_trial() {
+    let folder = Folder::new();
+    let part = |name: &str, step: &str| {
+        format!("[parameters.{name}]\ntype = \"float\"\nlow = 0\nhigh = 1\n{step}\n")
+    };
+    let study = format!(
+        "direction = \"maximize\"\ntrials = 12
+constraints = [\"copper + zinc + tin = 1\", \"tin <= 0.5*copper\"]
+[objective]
+command = [\"sh\", \"-c\", 'echo \"$OPTIMIST_ZINC\"']
+{}{}{}",
+        part("copper", ""),
+        part("zinc", ""),
+        part("tin", "step = 0.05")
+    );
+    folder.write("study.toml", &study);
+    let trials = folder.trials(&[]);
+    assert_eq!(trials.len(), 12);
+    for trial in &trials {
+        let [copper, zinc, tin] =
+            ["copper", "zinc", "tin"].map(|name| trial["params"][name].as_f64().unwrap());
+        assert!((copper + zinc + tin - 1.0).abs() < 1e-9, "{trial}");
+        assert!(tin <= 0.5 * copper + 1e-9, "{trial}");
+    }
+    let best = trials.iter().filter_map(|trial| trial["value"].as_f64()).fold(0.0, f64::max);
+    assert!(best > 0.99, "zinc alone is best, {best} was found");
+}

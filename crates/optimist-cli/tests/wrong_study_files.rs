@@ -182,3 +182,27 @@ fn all_independent_mistakes_are_reported_at_once() {
     ];
     expect(text, &lines);
 }
+
+#[test]
+fn constraints_between_parameters() {
+    let y = "[parameters.y]\ntype = \"float\"\nlow = 1e-3\nhigh = 1\nlog = true\n[parameters.copper]\ntype = \"bool\"\n";
+    let constraints = |list: &str, parts: &[&str]| {
+        expect(&format!("direction = \"maximize\"\nconstraints = {list}\n{OBJECTIVE}{X}{y}"), parts);
+    };
+    constraints("\"x <= 1\"", &["study.toml:2:15", "`constraints` is not a list"]);
+    constraints("[1]", &["study.toml:2:16", "a constraint is not a text"]);
+    constraints(
+        "[\"2*coper <= 1\"]",
+        &["study.toml:2:16", "there is no parameter `coper`", "help: did you mean `copper`?"],
+    );
+    constraints("[\"x < 1\"]", &["study.toml:2:16", "`<` is not known", "help: use `<=`"]);
+    constraints("[\"x + y <= 1\"]", &["study.toml:2:16", "`y` is on a log scale", "help: drop its `log`"]);
+    constraints(
+        "[\"x >= 0.6\", \"x <= 0.5\"]",
+        &["study.toml:2:28", "no values satisfy `x >= 0.6` and `x <= 0.5`", "help: loosen one of them"],
+    );
+    constraints(
+        "[\"x >\", \"z <= 1\"]",
+        &["2 mistakes in study.toml", "`>` is not known", "no parameter `z`"],
+    );
+}

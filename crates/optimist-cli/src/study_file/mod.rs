@@ -3,6 +3,7 @@
 //! Given: the path of a TOML file. Gives: a [`StudyFile`], checked as a whole, or every independent
 //! mistake in it with its place. Does not know: how a study is run.
 
+mod constraints;
 mod objective;
 mod parameters;
 mod problem;
@@ -133,6 +134,9 @@ fn study(
         parameters.and_then(|entry| entry.value.get_ref().as_table()).map_or_else(Vec::new, entries);
     let objective = objective.and_then(|table| objective::objective(table, &declared, folder, problems));
     let space = parameters.and_then(|entry| parameters::space(&entry, problems));
+    let constraints = table.take("constraints");
+    let constraints = constraints.map_or_else(Vec::new, |list| constraints::constraints(&list, problems));
+    let space = space.and_then(|space| constraints::constrained(space, constraints, problems));
     table.finish(problems);
 
     let source = source.clone();

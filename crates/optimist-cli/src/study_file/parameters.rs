@@ -33,7 +33,7 @@ pub fn space(parameters: &Entry<'_>, problems: &mut Vec<Problem>) -> Option<Spac
             let message = error.to_string();
             let is_about = |entry: &&Entry<'_>| message.starts_with(&format!("parameter `{}`", entry.name()));
             let entry = declared.iter().find(is_about).unwrap_or(parameters);
-            problems.push(space_problem(entry.key.span(), &error));
+            problems.push(space_problem(entry.key.span(), &error, "declared here"));
             None
         }
     }
@@ -75,7 +75,7 @@ fn parameter(entry: &Entry<'_>, declared: &[Entry<'_>], problems: &mut Vec<Probl
     let kind = kind?;
     let name = name.to_owned();
     if let Err(error) = Space::new(vec![Parameter::new(name.clone(), kind.clone())]) {
-        problems.push(space_problem(entry.key.span(), &error));
+        problems.push(space_problem(entry.key.span(), &error, "declared here"));
     }
     Some(Parameter { name, kind, when })
 }
@@ -141,10 +141,11 @@ fn condition(entry: &Entry<'_>, declared: &[Entry<'_>]) -> Result<Condition, Pro
     Ok(Condition { parameter: name.to_owned(), value })
 }
 
-fn space_problem(span: Range<usize>, error: &SpaceError) -> Problem {
+/// What is wrong with a space as a problem at one of its places, which `label` is said of.
+pub fn space_problem(span: Range<usize>, error: &SpaceError, label: &str) -> Problem {
     let message = error.to_string();
     match message.split_once("; ") {
-        Some((wrong, advice)) => Problem::new(span, wrong, "declared here").help(advice),
-        None => Problem::new(span, message, "declared here"),
+        Some((wrong, advice)) => Problem::new(span, wrong, label).help(advice),
+        None => Problem::new(span, message, label),
     }
 }
