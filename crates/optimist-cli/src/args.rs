@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::bench::BenchCommand;
+use crate::storage::StorageArgs;
 
 /// Finds the best input of a function that is expensive, noisy and opaque.
 #[derive(Debug, Parser)]
@@ -23,8 +24,12 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run a study: vary the parameters, measure the objective, show the best that was found
+    /// Begin a study or go on with it: vary the parameters, measure the objective, show the best that was found
     Run(RunArgs),
+    /// Measure trials of a study that was begun elsewhere, until it is over
+    Worker(WorkerArgs),
+    /// Make every suggestion of a study again from its log, and compare
+    Verify(VerifyArgs),
     /// Compare optimizers: on functions whose optimum is known, and on the hyper-parameters of classifiers
     #[command(subcommand)]
     Bench(BenchCommand),
@@ -32,10 +37,11 @@ pub enum Command {
 
 const RUN_EXAMPLES: &str = "\
 Examples:
-  optimist run study.toml                          as the file says
+  optimist run study.toml                          as the file says; again, to go on after a stop
   optimist run study.toml --trials 200 --workers 4 longer, four at a time
   optimist run study.toml --json > trials.jsonl    one line of JSON for each trial
   optimist run study.toml --svg run.svg            a picture of the run, too
+  optimist run study.toml --storage memory         keep nothing
 
 A small study file:
   direction = \"minimize\"
@@ -58,6 +64,8 @@ wrong, 130 if it was stopped with Ctrl-C (what was found until then is shown).";
 pub struct RunArgs {
     /// The study file (TOML)
     pub file: PathBuf,
+    #[command(flatten)]
+    pub storage: StorageArgs,
     /// Run this many trials, whatever the file says
     #[arg(long, value_name = "N")]
     pub trials: Option<NonZeroUsize>,
@@ -73,4 +81,48 @@ pub struct RunArgs {
     /// Write a picture of the run to this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+}
+
+const WORKER_EXAMPLES: &str = "\
+Examples:
+  optimist worker lr-sweep                                       one more, on this machine
+  optimist worker lr-sweep --workers 4 --storage postgres://me@lab/studies --folder ~/lr-sweep";
+
+/// Options of `optimist worker`.
+#[derive(Debug, Args)]
+#[command(after_help = WORKER_EXAMPLES)]
+pub struct WorkerArgs {
+    /// The name of the study
+    pub study: String,
+    #[command(flatten)]
+    pub storage: StorageArgs,
+    /// Run this many trials at the same time
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub workers: NonZeroUsize,
+    /// Run the objective in this folder, if its files are not where they were when the study was begun
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+    /// Print one JSON object for each trial on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+const VERIFY_EXAMPLES: &str = "\
+Example:
+  optimist verify lr-sweep
+
+Exit status: 0 if every suggestion came out as it is recorded, bit for bit; 1 if not. That holds for the version of
+optimist and the kind of processor that the suggestions were made with.";
+
+/// Options of `optimist verify`.
+#[derive(Debug, Args)]
+#[command(after_help = VERIFY_EXAMPLES)]
+pub struct VerifyArgs {
+    /// The name of the study
+    pub study: String,
+    #[command(flatten)]
+    pub storage: StorageArgs,
+    /// Print the result as a JSON object
+    #[arg(long)]
+    pub json: bool,
 }

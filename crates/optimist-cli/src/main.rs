@@ -4,24 +4,26 @@ mod args;
 mod commands;
 mod interrupt;
 mod number;
-mod objective;
 mod picture;
 mod progress;
-mod study_file;
+mod session;
+mod storage;
 mod summary;
-mod trials;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::Parser;
 
+use optimist_study::StudyFileError;
+
 use args::{Cli, Command};
-use study_file::StudyFileError;
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => commands::run::execute(args),
+        Command::Worker(args) => commands::worker::execute(args),
+        Command::Verify(args) => commands::verify::execute(args),
         Command::Bench(command) => commands::bench::execute(command),
     };
     result.unwrap_or_else(|error| {

@@ -2,9 +2,9 @@
 
 use kuva::prelude::{Layout, LinePlot, Plot, ScatterPlot};
 
+use optimist_study::{Direction, Trial, TrialState};
+
 use crate::number::significant;
-use crate::study_file::Direction;
-use crate::trials::Trial;
 
 const WIDTH: usize = 64;
 const HEIGHT: usize = 12;
@@ -54,7 +54,7 @@ pub fn text(trials: &[Trial], direction: Direction) -> Option<String> {
         canvas[row(value)][column(number)] = '●';
     }
     let failed: Vec<usize> =
-        trials.iter().filter(|t| t.value().is_none()).map(|t| column(t.number)).collect();
+        trials.iter().filter(|t| t.state == TrialState::Failed).map(|t| column(t.number)).collect();
 
     let label = |row: usize| match row {
         0 => significant(high, 5),
@@ -130,20 +130,22 @@ impl Points {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objective::Measurement;
     use optimist::space::Assignment;
+    use optimist_study::{Measurement, Source};
 
     fn trials(values: &[Option<f64>]) -> Vec<Trial> {
-        let result = |value: &Option<f64>| match *value {
-            Some(value) => Ok(Measurement { value, noise_std: None, note: None, metrics: None }),
-            None => Err("broke".to_owned()),
-        };
-        let trial = |(number, value)| Trial {
+        let trial = |(number, value): (usize, &Option<f64>)| Trial {
             number,
             params: Assignment::default(),
-            x: Vec::new(),
-            result: result(value),
-            seconds: 0.0,
+            source: Source::Enqueued,
+            state: if value.is_some() { TrialState::Complete } else { TrialState::Failed },
+            attempts: 1,
+            measurements: value.map(Measurement::new).into_iter().collect(),
+            failure: None,
+            seconds: None,
+            worker: None,
+            asked_at: 0,
+            ended_at: None,
         };
         values.iter().enumerate().map(trial).collect()
     }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use optimist_study::{Direction, State, Trial};
+
 use crate::number::significant;
-use crate::study_file::{Direction, StudyFile};
 use crate::summary::in_short;
-use crate::trials::Trial;
 
 /// Follows a run.
 pub struct Progress {
@@ -19,27 +19,32 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A run that is about to start.
-    pub fn new(study: &StudyFile) -> Self {
+    /// A run that is about to start, or to go on.
+    pub fn new(state: &State) -> Self {
         let bar = if std::io::stderr().is_terminal() {
-            let bar = ProgressBar::new(study.trials as u64).with_style(style()).with_message("no value yet");
+            let planned = state.plan().trials as u64;
+            let bar = ProgressBar::new(planned).with_style(style()).with_message("no value yet");
+            bar.set_position((state.n_counted() - state.running().count() - state.waiting().count()) as u64);
+            bar.reset_eta();
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         } else {
             ProgressBar::hidden()
         };
-        Self { bar, direction: study.direction, best: None }
+        let best = state.best_observed().and_then(Trial::value);
+        Self { bar, direction: state.definition().direction, best }
     }
 
     /// A trial has ended.
     pub fn update(&mut self, trial: &Trial) {
         self.bar.inc(1);
-        match &trial.result {
-            Err(reason) => {
-                self.print(&format!("trial {} failed: {}", trial.number, reason.replace('\n', "\n  ")))
+        match (trial.value(), &trial.failure) {
+            (None, None) => {}
+            (None, Some(failure)) => {
+                let reason = failure.explanation().replace('\n', "\n  ");
+                self.print(&format!("trial {} failed: {reason}", trial.number));
             }
-            Ok(measurement) => {
-                let value = measurement.value;
+            (Some(value), _) => {
                 if self.best.is_none_or(|best| self.direction.flip(value) > self.direction.flip(best)) {
                     self.best = Some(value);
                     let best = format!("{} at trial {}", significant(value, 6), trial.number);
@@ -64,7 +69,8 @@ impl Progress {
         self.bar.finish_and_clear();
     }
 
-    fn print(&self, message: &str) {
+    /// Prints a line above the bar.
+    pub fn print(&self, message: &str) {
         self.suspend(|| eprintln!("{message}"));
     }
 }

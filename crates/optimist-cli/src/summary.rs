@@ -3,30 +3,22 @@
 use std::time::Duration;
 
 use comfy_table::{Table, presets};
-use optimist::Recommendation;
-use optimist::encode::Encoding;
 use optimist::space::{Assignment, Value};
+use optimist_study::{Best, State, Trial, TrialState};
 
 use crate::number::{significant, with_uncertainty};
 use crate::picture;
-use crate::study_file::StudyFile;
-use crate::trials::Trial;
 
-/// The result of a run; `recommended` is on the optimizer's scale.
-pub fn text(
-    study: &StudyFile,
-    encoding: &Encoding,
-    trials: &[Trial],
-    recommended: Option<&Recommendation>,
-    took: Duration,
-) -> String {
-    let recommended =
-        recommended.map(|recommended| Column::recommended(recommended, study, encoding, trials));
-    let best =
-        best(study, trials).filter(|best| recommended.as_ref().and_then(|column| column.trial) != Some(best));
-    let columns: Vec<Column<'_>> = recommended.into_iter().chain(best.map(Column::best_observed)).collect();
-    let mut parts = vec![headline(study, trials, took), table(study, &columns)];
-    parts.extend(picture::text(trials, study.direction));
+/// The study as it stands after a run in which `n_ended` trials ended.
+pub fn text(state: &State, best: Option<&Best>, n_ended: usize, took: Duration) -> String {
+    let recommended = best.map(|best| Column::recommended(best, state));
+    let observed = state
+        .best_observed()
+        .filter(|trial| recommended.as_ref().and_then(|column| column.trial) != Some(*trial));
+    let columns: Vec<Column<'_>> =
+        recommended.into_iter().chain(observed.map(Column::best_observed)).collect();
+    let mut parts = vec![headline(state, n_ended, took), table(state, &columns)];
+    parts.extend(picture::text(state.trials(), state.definition().direction));
     parts.join("\n\n")
 }
 
@@ -37,40 +29,36 @@ struct Column<'t> {
     trial: Option<&'t Trial>,
     /// What the optimizer thinks it is worth.
     expected: Option<String>,
-    params: Assignment,
+    params: &'t Assignment,
 }
 
 impl<'t> Column<'t> {
-    fn recommended(
-        recommended: &Recommendation,
-        study: &StudyFile,
-        encoding: &Encoding,
-        trials: &'t [Trial],
-    ) -> Self {
-        let mean = study.direction.flip(recommended.mean);
+    fn recommended(best: &'t Best, state: &'t State) -> Self {
         Self {
             title: "recommended",
-            trial: trials.iter().find(|trial| trial.x == recommended.x),
-            expected: recommended.std.map(|std| with_uncertainty(mean, std)),
-            params: encoding.decode(&recommended.x),
+            trial: best.trial.map(|trial| &state.trials()[trial]),
+            expected: best.std.map(|std| with_uncertainty(best.mean, std)),
+            params: &best.params,
         }
     }
 
     fn best_observed(trial: &'t Trial) -> Self {
-        Self { title: "best observed", trial: Some(trial), expected: None, params: trial.params.clone() }
+        Self { title: "best observed", trial: Some(trial), expected: None, params: &trial.params }
     }
 }
 
-fn headline(study: &StudyFile, trials: &[Trial], took: Duration) -> String {
-    let plural = if trials.len() == 1 { "" } else { "s" };
-    let failed = match trials.iter().filter(|trial| trial.result.is_err()).count() {
+fn headline(state: &State, n_ended: usize, took: Duration) -> String {
+    let n_trials = state.trials().iter().filter(|trial| trial.has_ended()).count();
+    let plural = if n_trials == 1 { "" } else { "s" };
+    let failed = match state.count(TrialState::Failed) {
         0 => String::new(),
         n_failed => format!(" ({n_failed} failed)"),
     };
-    format!("{}: {} trial{plural}{failed} in {}", study.name, trials.len(), duration(took))
+    let now = if n_ended == n_trials { String::new() } else { format!(", {n_ended} of them now") };
+    format!("{}: {n_trials} trial{plural}{failed}{now} in {}", state.definition().name, duration(took))
 }
 
-fn table(study: &StudyFile, columns: &[Column<'_>]) -> String {
+fn table(state: &State, columns: &[Column<'_>]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     let mut row = |title: &str, cell: &dyn Fn(&Column<'_>) -> Option<String>| {
@@ -85,16 +73,10 @@ fn table(study: &StudyFile, columns: &[Column<'_>]) -> String {
     row("observed value", &|column| column.trial?.value().map(|value| significant(value, 6)));
     row("expected value", &|column| column.expected.clone());
     row("", &|_| Some(String::new()));
-    for parameter in study.space.parameters() {
+    for parameter in state.definition().space.parameters() {
         row(&parameter.name, &|column| column.params.get(&parameter.name).map(shown));
     }
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
-}
-
-/// The trial with the best observed value; of equals the first.
-fn best<'t>(study: &StudyFile, trials: &'t [Trial]) -> Option<&'t Trial> {
-    let valued = trials.iter().filter_map(|trial| Some((study.direction.flip(trial.value()?), trial)));
-    valued.rev().max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, trial)| trial)
 }
 
 /// `lr=0.01 kind=relu`.
@@ -122,34 +104,28 @@ fn duration(took: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objective::Measurement;
+    use optimist_study::{Measurement, Storage, Study, StudyFile};
 
     const STUDY: &str = "
         name = 'tune'
         direction = 'minimize'
-        objective.command = ['true']
         parameters.kind = { type = 'categorical', choices = ['deep', 'flat'] }
         parameters.depth = { type = 'int', low = 1, high = 9, when = { kind = 'deep' } }";
 
     #[test]
     fn a_lucky_trial_is_shown_beside_the_recommended_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("study.toml");
-        std::fs::write(&file, STUDY).unwrap();
-        let study = StudyFile::read(&file).unwrap();
-        let encoding = Encoding::new(study.space.clone());
+        let definition = StudyFile::parse(STUDY).unwrap().definition;
+        let mut study = Study::create(&Storage::memory(), definition).unwrap();
         let deep = Assignment::from_iter([("kind", Value::from("deep")), ("depth", Value::from(4))]);
         let flat = Assignment::from_iter([("kind", "flat")]);
-        let trial = |number, params: &Assignment, value: f64| Trial {
-            number,
-            params: params.clone(),
-            x: encoding.encode(params).unwrap(),
-            result: Ok(Measurement { value, noise_std: None, note: None, metrics: None }),
-            seconds: 1.0,
-        };
-        let trials = [trial(0, &flat, 0.5), trial(1, &deep, 0.7)];
-        let recommended = Recommendation { x: trials[1].x.clone(), mean: -0.6, std: Some(0.04) };
-        let text = text(&study, &encoding, &trials, Some(&recommended), Duration::from_secs(75));
+        for (params, value) in [(&flat, 0.5), (&deep, 0.7)] {
+            study.enqueue(params).unwrap();
+            let job = study.ask(None).unwrap();
+            study.tell(job.trial, Measurement::new(value), None).unwrap();
+        }
+        study.ask(None).unwrap();
+        let best = Best { params: deep, mean: 0.6, std: Some(0.04), trial: Some(1) };
+        let text = text(study.state(), Some(&best), 2, Duration::from_secs(75));
         let expected = "tune: 2 trials in 1 min 15 s
 
                  recommended    best observed

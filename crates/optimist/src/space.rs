@@ -7,6 +7,7 @@
 
 mod constraint;
 mod kind;
+mod record;
 mod value;
 
 pub use constraint::{Constraint, Relation};
@@ -44,18 +45,20 @@ pub struct Space {
 }
 
 /// One thing that may be varied.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Parameter {
     /// Unique in its space, not empty.
     pub name: String,
     /// The values it may take.
+    #[serde(flatten)]
     pub kind: Kind,
     /// It is active only when all of these hold; always, if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub when: Vec<Condition>,
 }
 
 /// Holds when `parameter` is active and equals `value`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Condition {
     /// The name of another parameter, declared before or after.
     pub parameter: String,

@@ -2,3 +2,5 @@
 
 pub mod bench;
 pub mod run;
+pub mod verify;
+pub mod worker;

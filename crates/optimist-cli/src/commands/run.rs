@@ -1,17 +1,14 @@
-//! `optimist run FILE`: runs a study in memory and shows what it found.
+//! `optimist run FILE`: begins a study or goes on with it, and shows what it found.
 
 use std::io::Write;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use anyhow::{Context, bail};
-use optimist::encode::Encoding;
+use optimist_study::worker::{Ending, Orders};
+use optimist_study::{State, Study, StudyError, StudyFile, TrialState};
 
 use crate::args::RunArgs;
-use crate::interrupt::Interrupt;
-use crate::progress::Progress;
-use crate::study_file::StudyFile;
-use crate::trials::{self, Trial};
+use crate::session::{self, Session};
 use crate::{picture, summary};
 
 /// As a shell reports a process that Ctrl-C ended.
@@ -19,61 +16,76 @@ const INTERRUPTED: u8 = 130;
 
 /// Runs the study; errors are printed by `main`.
 pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
-    let mut study = StudyFile::read(&args.file)?;
-    study.trials = args.trials.map_or(study.trials, Into::into);
-    study.workers = args.workers.map_or(study.workers, Into::into);
-    study.seed = args.seed.unwrap_or(study.seed);
-    let encoding = Encoding::new(study.space.clone());
-    let mut optimizer = match study.method.build(encoding.domain(), study.trials, study.seed) {
-        Ok(optimizer) => optimizer,
-        Err(error) => return Err(study.wrong_settings(&error).into()),
+    let mut file = StudyFile::read(&args.file)?;
+    let plan = &mut file.definition.plan;
+    plan.trials = args.trials.map_or(plan.trials, Into::into);
+    plan.workers = args.workers.map_or(plan.workers, Into::into);
+    file.definition.seed = args.seed.unwrap_or(file.definition.seed);
+    let orders = Orders { objective: file.objective()?.clone(), workers: file.definition.plan.workers };
+
+    let storage = args.storage.storage()?;
+    let (study, was_there) = match Study::resume_or_create(&storage, file.definition.clone()) {
+        Err(StudyError::Method(error)) => return Err(file.wrong_settings(&error).into()),
+        opened => opened?,
     };
+    if was_there {
+        eprintln!("{}", how_it_stands(study.state()));
+    }
+    let Session { mut study, ending, took, n_ended } = session::run(study, &orders, args.json)?;
+    study.warnings()?.iter().for_each(|warning| eprintln!("warning: {warning}"));
 
-    let interrupt = Interrupt::listen().context("cannot listen for Ctrl-C")?;
-    let start = Instant::now();
-    let mut progress = Progress::new(&study);
-    let run = trials::run(&study, &encoding, optimizer.as_mut(), &interrupt, |trial| {
-        progress.update(trial);
-        if args.json { progress.suspend(|| print_json(trial)) } else { Ok(()) }
-    });
-    progress.finish();
-    let run = run?;
-    optimizer.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
-
-    let has_value = run.trials.iter().any(|trial| trial.result.is_ok());
+    let has_value = study.state().best_observed().is_some();
     if has_value && !args.json {
-        let recommended = optimizer.recommend();
-        let text = summary::text(&study, &encoding, &run.trials, recommended.as_ref(), start.elapsed());
+        let best = study.recommend()?;
+        let text = summary::text(study.state(), best.as_ref(), n_ended, took);
         writeln!(std::io::stdout(), "{text}")?;
     }
     if let Some(file) = &args.svg
-        && let Some(svg) = picture::svg(&run.trials, study.direction, &study.name)
+        && let definition = study.state().definition()
+        && let Some(svg) = picture::svg(study.state().trials(), definition.direction, &definition.name)
     {
         std::fs::write(file, svg)
             .with_context(|| format!("cannot write the picture to {}", file.display()))?;
     }
-    if let Some(error) = run.start_error {
-        return Err(error.into());
-    }
-    if interrupt.is_requested() {
-        eprintln!("stopped after {} of {} trials", run.trials.len(), study.trials);
-        return Ok(ExitCode::from(INTERRUPTED));
+    conclude(study.state(), ending, has_value)
+}
+
+fn conclude(state: &State, ending: Ending, has_value: bool) -> anyhow::Result<ExitCode> {
+    match ending {
+        Ending::CannotStart(error) => return Err(error.into()),
+        Ending::Interrupted => {
+            let (done, planned) = (n_done(state), state.plan().trials);
+            eprintln!("stopped after {done} of {planned} trials; run it again to go on");
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        Ending::Failures { n, last } => {
+            bail!("stopped after {n} failed trials in a row (max_failures); the last one because:\n{last}")
+        }
+        Ending::TimeUp => eprintln!("the time is up (max_time); run it again to go on"),
+        Ending::Over(_) => {}
     }
     if !has_value {
-        bail!("{}", all_failed(&run.trials));
+        bail!("{}", all_failed(state));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_json(trial: &Trial) -> anyhow::Result<()> {
-    let line = serde_json::to_string(trial)?;
-    writeln!(std::io::stdout(), "{line}")?;
-    Ok(())
+fn how_it_stands(state: &State) -> String {
+    let (done, planned) = (n_done(state), state.plan().trials);
+    match state.is_settled() {
+        true => format!("nothing left to do: {done} of {planned} trials are done"),
+        false => format!("going on: {done} of {planned} trials are done"),
+    }
 }
 
-fn all_failed(trials: &[Trial]) -> String {
-    let last = trials.last().and_then(|trial| trial.result.as_ref().err());
-    let reason = last.map(String::as_str).unwrap_or_default();
-    let n_trials = trials.len();
-    format!("all {n_trials} trials failed, so there is no result; the last one because:\n{reason}")
+/// Trials that the plan counts and that have ended.
+fn n_done(state: &State) -> usize {
+    state.n_counted() - state.running().count() - state.waiting().count()
+}
+
+fn all_failed(state: &State) -> String {
+    let n_failed = state.count(TrialState::Failed);
+    let last = state.trials().iter().rev().find_map(|trial| trial.failure.as_ref());
+    let reason = last.map(|failure| failure.explanation()).unwrap_or_default();
+    format!("all {n_failed} trials failed, so there is no result; the last one because:\n{reason}")
 }

@@ -53,9 +53,9 @@ impl Folder {
         }
     }
 
-    /// Runs `study.toml` with `--json`: the trials, by number.
+    /// Runs `study.toml` with `--json`, from the beginning: the trials, by number.
     pub fn trials(&self, args: &[&str]) -> Vec<Value> {
-        let output = self.run(&[&["run", "study.toml", "--json"], args].concat());
+        let output = self.run(&[&["run", "study.toml", "--json", "--storage", "memory"], args].concat());
         let line = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}"));
         let mut trials: Vec<Value> = output.stdout.lines().map(line).collect();
         trials.sort_by_key(|trial| trial["trial"].as_u64());

@@ -7,7 +7,8 @@ use crate::error::{SpaceError, nearest};
 ///
 /// With a `step` they are `low`, `low + step`, … up to the last that is not above `high`. `low ==
 /// high` is a constant. A log scale spreads the *ratios* of values evenly and needs `low > 0`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
 pub enum Kind {
     /// Real numbers from `low` to `high`, both included.
     Float {
@@ -16,8 +17,10 @@ pub enum Kind {
         /// The largest value.
         high: f64,
         /// Whether values are spread on a log scale.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         log: bool,
         /// The distance between neighbouring values; `None` for a continuum.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<f64>,
     },
     /// Whole numbers from `low` to `high`, both included.
@@ -27,8 +30,10 @@ pub enum Kind {
         /// The largest value.
         high: i64,
         /// Whether values are spread on a log scale.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         log: bool,
         /// The distance between neighbouring values; 1 if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<i64>,
     },
     /// `false` or `true`.

@@ -13,58 +13,24 @@ mod table;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use optimist::space::Space;
 use toml::de::DeTable;
 
+use crate::definition::{Definition, Direction, Plan};
 use crate::objective::Objective;
-use optimist::Method;
 pub use problem::StudyFileError;
 use problem::{Problem, Source};
-use table::{Table, entries};
+use table::{Finite, Positive, Table, entries};
 
 /// A study, as its file describes it.
 #[derive(Debug)]
 pub struct StudyFile {
-    /// Default: the name of the file.
-    pub name: String,
-    /// Which way is better.
-    pub direction: Direction,
-    /// Same seed, same suggestions. Default: 0.
-    pub seed: u64,
-    /// How many trials to run. Default: 50.
-    pub trials: usize,
-    /// How many trials to run at the same time. Default: 1.
-    pub workers: usize,
-    /// Default: `go-ucb` with its default settings.
-    pub method: Method,
-    /// How a trial is measured.
-    pub objective: Objective,
-    /// What may be varied.
-    pub space: Space,
+    /// What it says.
+    pub definition: Definition,
     source: Source,
-}
-
-/// Which way is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// Larger is better.
-    Maximize,
-    /// Smaller is better.
-    Minimize,
 }
 
 const DIRECTIONS: [(&str, Direction); 2] =
     [("maximize", Direction::Maximize), ("minimize", Direction::Minimize)];
-
-impl Direction {
-    /// Turns the user's values into values to maximise, and back.
-    pub fn flip(self, value: f64) -> f64 {
-        match self {
-            Direction::Maximize => value,
-            Direction::Minimize => -value,
-        }
-    }
-}
 
 impl StudyFile {
     /// Reads and checks the study file at `path`.
@@ -79,14 +45,38 @@ impl StudyFile {
         parse(Source { path: path.to_owned(), text }, folder)
     }
 
+    /// Checks the text of a study file that is not in a file. Its command runs in the current folder.
+    ///
+    /// # Errors
+    /// If it says something that cannot be meant.
+    pub fn parse(text: &str) -> Result<Self, StudyFileError> {
+        let folder = std::env::current_dir().unwrap_or_default();
+        parse(Source { path: PathBuf::from("study.toml"), text: text.to_owned() }, folder)
+    }
+
+    /// The objective, for whoever cannot do without.
+    ///
+    /// # Errors
+    /// If the file has none.
+    pub fn objective(&self) -> Result<&Objective, StudyFileError> {
+        self.definition.plan.objective.as_ref().ok_or_else(|| {
+            let expected = "expected `[objective]`, the table that says how to measure a trial";
+            let problem = Problem::new(0..0, "the study has no `objective`", expected);
+            self.wrong(problem.help("without one, `optimist ask` and `optimist tell` run a study by hand"))
+        })
+    }
+
     /// The error that what `[optimizer]` says does not fit the study as a whole.
-    pub fn wrong_settings(self, error: &dyn std::error::Error) -> StudyFileError {
+    pub fn wrong_settings(&self, error: &dyn std::error::Error) -> StudyFileError {
         let document = DeTable::parse(&self.source.text).ok();
         let table = document.as_ref().map(|document| entries(document.get_ref())).unwrap_or_default();
-        let problem = match table.iter().find(|entry| entry.name() == "optimizer") {
+        self.wrong(match table.iter().find(|entry| entry.name() == "optimizer") {
             Some(entry) => settings::settings_problem(entry, &error.to_string(), None),
             None => Problem::new(0..0, error.to_string(), "expected an `[optimizer]` that can do this"),
-        };
+        })
+    }
+
+    fn wrong(&self, problem: Problem) -> StudyFileError {
         StudyFileError::Wrong { file: Box::new(self.source.clone()), problems: vec![problem] }
     }
 }
@@ -122,24 +112,49 @@ fn study(
     table.require("direction", "`maximize` or `minimize`");
     let direction = table.one_of("direction", &DIRECTIONS, problems);
     let seed = table.optional("seed", problems).unwrap_or(0);
-    let trials = table.optional("trials", problems).map_or(50, NonZeroUsize::get);
-    let workers = table.optional("workers", problems).map_or(1, NonZeroUsize::get);
+    let optimizer = settings::optimizer(table.take("optimizer"), problems);
+    let mut plan = plan(&mut table, problems);
 
-    let method = settings::method(table.take("optimizer"), problems);
-    table.require("objective", "the table that says how to measure a trial");
     let objective = table.table("objective", "`[objective]`", problems);
     table.require("parameters", "a table with one `[parameters.NAME]` for each parameter");
     let parameters = table.take("parameters");
     let declared =
         parameters.and_then(|entry| entry.value.get_ref().as_table()).map_or_else(Vec::new, entries);
-    let objective = objective.and_then(|table| objective::objective(table, &declared, folder, problems));
+    plan.objective = objective.and_then(|table| objective::objective(table, &declared, folder, problems));
     let space = parameters.and_then(|entry| parameters::space(&entry, problems));
     let constraints = table.take("constraints");
     let constraints = constraints.map_or_else(Vec::new, |list| constraints::constraints(&list, problems));
     let space = space.and_then(|space| constraints::constrained(space, constraints, problems));
     table.finish(problems);
 
-    let source = source.clone();
-    let (direction, method, objective, space) = (direction?, method?, objective?, space?);
-    Some(StudyFile { name, direction, seed, trials, workers, method, objective, space, source })
+    let (direction, optimizer, space) = (direction?, optimizer?, space?);
+    let definition = Definition { name, direction, seed, optimizer, space, plan };
+    Some(StudyFile { definition, source: source.clone() })
+}
+
+/// How the study is run, but for the objective.
+fn plan(table: &mut Table<'_>, problems: &mut Vec<Problem>) -> Plan {
+    let default = Plan::default();
+    let mut count = |key| table.optional(key, problems).map(NonZeroUsize::get);
+    let trials = count("trials").unwrap_or(default.trials);
+    let workers = count("workers").unwrap_or(default.workers);
+    let max_attempts = count("max_attempts").unwrap_or(default.max_attempts);
+    let max_failures = count("max_failures");
+    let replicates = count("replicates").unwrap_or(default.replicates);
+    let lease = table.optional("lease", problems).unwrap_or(default.lease);
+    let max_time = table.optional("max_time", problems);
+    let target = table.optional("target", problems).map(|Finite(target)| target);
+    let min_gain = table.optional("min_gain", problems).map(|Positive(gain)| gain);
+    Plan {
+        trials,
+        workers,
+        objective: None,
+        lease,
+        max_attempts,
+        max_failures,
+        replicates,
+        max_time,
+        target,
+        min_gain,
+    }
 }

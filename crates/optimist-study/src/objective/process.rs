@@ -177,12 +177,9 @@ impl Process {
         self.errors.clear();
     }
 
-    /// `reason`, followed by the last that was written to standard error.
-    pub fn explain(&self, reason: &str) -> String {
-        match self.errors.text() {
-            Some(tail) => format!("{reason}\nstandard error ended with:\n{tail}"),
-            None => reason.to_owned(),
-        }
+    /// The last that was written to standard error.
+    pub fn last_errors(&self) -> Option<String> {
+        self.errors.text()
     }
 
     /// What the process left running goes with it; what it wrote is still read.

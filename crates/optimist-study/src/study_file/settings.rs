@@ -8,20 +8,27 @@ use toml::de::ValueDeserializer;
 
 use super::problem::Problem;
 use super::table::{Entry, entries};
+use crate::definition::OptimizerChoice;
 use optimist::Method;
 
 /// The optimizer and its settings; the default one if there is no such table.
-pub fn method(optimizer: Option<Entry<'_>>, problems: &mut Vec<Problem>) -> Option<Method> {
+pub fn optimizer(optimizer: Option<Entry<'_>>, problems: &mut Vec<Problem>) -> Option<OptimizerChoice> {
     let Some(entry) = optimizer else {
-        return Some(Method::default());
+        return Some(OptimizerChoice::default());
     };
     if !entry.value.get_ref().is_table() {
         let expected = "expected a table such as `optimizer = { name = \"go-ucb\" }`";
         problems.push(Problem::new(entry.value.span(), "`optimizer` is not a table", expected));
         return None;
     }
-    match Method::deserialize(ValueDeserializer::from(entry.value.clone())) {
-        Ok(method) => Some(method),
+    let table = || ValueDeserializer::from(entry.value.clone());
+    // Read from the file itself, so that what is wrong has its place.
+    if let Err(error) = Method::deserialize(table()) {
+        problems.push(settings_problem(&entry, error.message(), error.span()));
+        return None;
+    }
+    match OptimizerChoice::deserialize(table()) {
+        Ok(choice) => Some(choice),
         Err(error) => {
             problems.push(settings_problem(&entry, error.message(), error.span()));
             None

@@ -11,27 +11,32 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use optimist::space::Assignment;
+use serde::{Deserialize, Serialize};
 
+use crate::definition::optional_seconds;
+use crate::event::FailureKind;
 use crate::interrupt::Interrupt;
 use process::{Event, Process};
 pub use reply::Measurement;
 use reply::Reply;
 
 /// How a trial is measured.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Objective {
     /// The program and its arguments; never empty.
     pub command: Vec<String>,
     /// How the command takes parameters and gives values.
     pub mode: Mode,
     /// How long a trial may take; no limit if `None`.
+    #[serde(default, with = "optional_seconds")]
     pub timeout: Option<Duration>,
     /// Where the command runs; absolute.
     pub folder: PathBuf,
 }
 
 /// How a command takes parameters and gives values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Started anew for each trial.
     Once,
@@ -44,10 +49,21 @@ pub enum Mode {
 pub enum Answer {
     /// The command gave a value.
     Measured(Measurement),
-    /// It gave none, for this reason.
-    Failed(String),
+    /// It gave none.
+    Failed(NoValue),
     /// The user stopped the run before it answered.
     Interrupted,
+}
+
+/// Why a command gave no value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoValue {
+    /// In which way.
+    pub kind: FailureKind,
+    /// In words.
+    pub reason: String,
+    /// The end of what it wrote to standard error.
+    pub stderr: Option<String>,
 }
 
 /// The command cannot be started at all, so that no trial can succeed.
@@ -112,19 +128,19 @@ impl<'a> Evaluator<'a> {
                 Event::Line(line) if line.trim().is_empty() => {}
                 Event::Line(line) => last_line = Some(line),
                 Event::OutputClosed => {}
-                Event::TimedOut => return Ok(Answer::Failed(self.timed_out(&mut process))),
+                Event::TimedOut => return Ok(self.timed_out(&mut process)),
                 Event::Interrupted => return Ok(Answer::Interrupted),
                 Event::Ended(status) if !status.success() => {
-                    return Ok(Answer::Failed(process.explain(&process::describe(status))));
+                    return Ok(failed(&process, FailureKind::Crashed, process::describe(status)));
                 }
                 Event::Ended(_) => break,
             }
         }
-        Ok(match last_line.as_deref().map(Reply::parse) {
-            Some(Reply::Value(measurement)) => Answer::Measured(measurement),
-            Some(Reply::Error(reason) | Reply::Garbage(reason)) => Answer::Failed(process.explain(&reason)),
-            None => Answer::Failed(process.explain("the command wrote no value to standard output")),
-        })
+        let reply = last_line.as_deref().map_or_else(
+            || Reply::Garbage("the command wrote no value to standard output".to_owned()),
+            Reply::parse,
+        );
+        Ok(answer(&process, reply))
     }
 
     fn evaluate_by_server(&mut self, trial: usize, params: &Assignment) -> Result<Answer, StartError> {
@@ -139,23 +155,18 @@ impl<'a> Evaluator<'a> {
 
         let event = server.next_event(self.deadline(), self.interrupt);
         Ok(match event {
-            Event::Line(line) => match Reply::parse(&line) {
-                Reply::Value(measurement) => {
-                    self.server = Some(server);
-                    Answer::Measured(measurement)
-                }
-                Reply::Error(reason) => {
-                    let reason = server.explain(&reason);
-                    self.server = Some(server);
-                    Answer::Failed(reason)
-                }
-                Reply::Garbage(reason) => Answer::Failed(server.explain(&reason)),
-            },
-            Event::TimedOut => Answer::Failed(self.timed_out(&mut server)),
+            Event::Line(line) => {
+                let reply = Reply::parse(&line);
+                let is_in_step = !matches!(reply, Reply::Garbage(_));
+                let answer = answer(&server, reply);
+                self.server = is_in_step.then_some(server);
+                answer
+            }
+            Event::TimedOut => self.timed_out(&mut server),
             Event::Interrupted => Answer::Interrupted,
             Event::OutputClosed | Event::Ended(_) => {
                 let how = server.end().map_or_else(|| "the command ended".to_owned(), process::describe);
-                Answer::Failed(server.explain(&format!("{how} before it answered")))
+                failed(&server, FailureKind::Crashed, format!("{how} before it answered"))
             }
         })
     }
@@ -170,11 +181,25 @@ impl<'a> Evaluator<'a> {
         Instant::now().checked_add(self.objective.timeout?)
     }
 
-    fn timed_out(&self, process: &mut Process) -> String {
+    fn timed_out(&self, process: &mut Process) -> Answer {
         process.end();
         let seconds = self.objective.timeout.unwrap_or_default().as_secs_f64();
-        process.explain(&format!("no value within the timeout of {seconds} s; the command was killed"))
+        let reason = format!("no value within the timeout of {seconds} s; the command was killed");
+        failed(process, FailureKind::TimedOut, reason)
     }
+}
+
+fn answer(process: &Process, reply: Reply) -> Answer {
+    match reply {
+        Reply::Value(measurement) => Answer::Measured(measurement),
+        Reply::Error { reason, retry: false } => failed(process, FailureKind::Infeasible, reason),
+        Reply::Error { reason, retry: true } => failed(process, FailureKind::Retried, reason),
+        Reply::Unusable(reason) | Reply::Garbage(reason) => failed(process, FailureKind::Unreadable, reason),
+    }
+}
+
+fn failed(process: &Process, kind: FailureKind, reason: String) -> Answer {
+    Answer::Failed(NoValue { kind, reason, stderr: process.last_errors() })
 }
 
 impl Drop for Evaluator<'_> {

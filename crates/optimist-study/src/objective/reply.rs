@@ -1,18 +1,29 @@
 //! What a command says about a trial: a number, or a JSON object with a value or an error.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// A value and what came with it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// In the user's direction; finite.
     pub value: f64,
     /// Standard deviation of this value's noise, where the command knows it; finite, not negative.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_std: Option<f64>,
     /// Anything worth telling the reader of the results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Further numbers, kept beside the value.
-    pub metrics: Option<Map<String, Value>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<Box<Map<String, Value>>>,
+}
+
+impl Measurement {
+    /// A bare value.
+    pub fn new(value: f64) -> Self {
+        Self { value, noise_std: None, note: None, metrics: None }
+    }
 }
 
 /// A line that a command wrote in answer to a trial.
@@ -20,8 +31,15 @@ pub struct Measurement {
 pub enum Reply {
     /// A usable value.
     Value(Measurement),
-    /// A well-formed line that says why there is no usable value.
-    Error(String),
+    /// The command says why there is no value.
+    Error {
+        /// In its words.
+        reason: String,
+        /// Whether it wants to be asked again.
+        retry: bool,
+    },
+    /// A well-formed line with a value that cannot be used, and why.
+    Unusable(String),
     /// Something else, described here: who writes that may be out of step.
     Garbage(String),
 }
@@ -37,7 +55,7 @@ impl Reply {
             Ok(Value::Object(reply)) => Self::object(&reply),
             // Many JSON writers put NaN and infinities where JSON has no word for them.
             Err(_) if line.starts_with('{') && (line.contains("NaN") || line.contains("Infinity")) => {
-                Self::Error(format!("the value is not finite: {}", shortened(line)))
+                Self::Unusable(format!("the value is not finite: {}", shortened(line)))
             }
             _ => Self::Garbage(format!(
                 "expected a number or a JSON object such as {{\"value\": 0.5}}, got: {}",
@@ -49,7 +67,8 @@ impl Reply {
     fn object(reply: &Map<String, Value>) -> Reply {
         if let Some(error) = reply.get("error").filter(|error| !error.is_null()) {
             let reason = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
-            return Self::Error(format!("the command reported: {reason}"));
+            let retry = reply.get("retry").and_then(Value::as_bool).unwrap_or(false);
+            return Self::Error { reason: format!("the command reported: {reason}"), retry };
         }
         match reply.get("value") {
             Some(value) => Self::value(value, value.as_f64().unwrap_or(f64::NAN), reply),
@@ -63,14 +82,14 @@ impl Reply {
     fn value(written: &Value, value: f64, reply: &Map<String, Value>) -> Reply {
         if !value.is_finite() {
             let shown = if written.is_null() { value.to_string() } else { written.to_string() };
-            return Self::Error(format!("the value must be a finite number, got {shown}"));
+            return Self::Unusable(format!("the value must be a finite number, got {shown}"));
         }
         let noise_std = match reply.get("noise_std") {
             None | Some(Value::Null) => None,
             Some(noise) => match noise.as_f64().filter(|std| std.is_finite() && *std >= 0.0) {
                 Some(std) => Some(std),
                 None => {
-                    return Self::Error(format!("\"noise_std\" must be a number, 0 or more, got {noise}"));
+                    return Self::Unusable(format!("\"noise_std\" must be a number, 0 or more, got {noise}"));
                 }
             },
         };
@@ -81,8 +100,8 @@ impl Reply {
         };
         let metrics = match reply.get("metrics") {
             None | Some(Value::Null) => None,
-            Some(Value::Object(metrics)) => Some(metrics.clone()),
-            Some(other) => return Self::Error(format!("\"metrics\" must be a JSON object, got {other}")),
+            Some(Value::Object(metrics)) => Some(Box::new(metrics.clone())),
+            Some(other) => return Self::Unusable(format!("\"metrics\" must be a JSON object, got {other}")),
         };
         Self::Value(Measurement { value, noise_std, note, metrics })
     }
@@ -103,7 +122,7 @@ mod tests {
 
     fn failure(line: &str) -> String {
         match Reply::parse(line) {
-            Reply::Error(reason) => reason,
+            Reply::Error { reason, .. } | Reply::Unusable(reason) => reason,
             other => panic!("{line} was read as {other:?}"),
         }
     }
@@ -139,6 +158,17 @@ mod tests {
         assert_eq!(failure("{\"error\": \"out of beans\"}"), "the command reported: out of beans");
         assert!(failure("{\"value\": 1, \"noise_std\": -1}").contains("got -1"));
         assert!(failure("{\"value\": 1, \"metrics\": 3}").contains("JSON object"));
+    }
+
+    #[test]
+    fn only_a_plain_true_asks_for_another_attempt() {
+        let retries = |line: &str| matches!(Reply::parse(line), Reply::Error { retry: true, .. });
+        assert!(retries("{\"error\": \"busy\", \"retry\": true}"));
+        for line in
+            ["{\"error\": \"busy\"}", "{\"error\": \"busy\", \"retry\": \"yes\"}", "{\"retry\": true}"]
+        {
+            assert!(!retries(line), "{line}");
+        }
     }
 
     #[test]

@@ -240,6 +240,26 @@ impl FromToml for f64 {
     }
 }
 
+/// A number that is neither infinite nor NaN.
+pub struct Finite(pub f64);
+
+impl FromToml for Finite {
+    const EXPECTED: &'static str = "a finite number";
+    fn from_toml(value: &DeValue<'_>) -> Option<Self> {
+        f64::from_toml(value).filter(|number| number.is_finite()).map(Self)
+    }
+}
+
+/// A number above 0.
+pub struct Positive(pub f64);
+
+impl FromToml for Positive {
+    const EXPECTED: &'static str = "a finite number above 0";
+    fn from_toml(value: &DeValue<'_>) -> Option<Self> {
+        Finite::from_toml(value).filter(|number| number.0 > 0.0).map(|number| Self(number.0))
+    }
+}
+
 impl FromToml for Duration {
     const EXPECTED: &'static str = "a number of seconds above 0";
     fn from_toml(value: &DeValue<'_>) -> Option<Self> {

@@ -1,0 +1,41 @@
+//! `optimist worker STUDY`: measures trials of a study that was begun elsewhere.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use optimist_study::Study;
+use optimist_study::worker::{Ending, Orders};
+
+use crate::args::WorkerArgs;
+use crate::session;
+
+/// Works until the study is over; errors are printed by `main`.
+pub fn execute(args: WorkerArgs) -> anyhow::Result<ExitCode> {
+    let study = Study::open(&args.storage.storage()?, &args.study)?;
+    let Some(mut objective) = study.state().plan().objective.clone() else {
+        bail!("study `{}` has no objective: `optimist ask` and `optimist tell` run it by hand", args.study);
+    };
+    if let Some(folder) = args.folder {
+        objective.folder = folder
+            .canonicalize()
+            .with_context(|| format!("cannot run the objective in {}", folder.display()))?;
+    } else if !objective.folder.is_dir() {
+        bail!(
+            "the objective of study `{}` runs in {}, which is not there; say with --folder where its files are here",
+            args.study,
+            objective.folder.display()
+        );
+    }
+    let orders = Orders { objective, workers: args.workers.into() };
+    let done = session::run(study, &orders, args.json)?;
+    let name = done.study.name();
+    eprintln!("{} trials of `{name}` were measured here", done.n_ended);
+    match done.ending {
+        Ending::CannotStart(error) => Err(error.into()),
+        Ending::Failures { n, last } => {
+            bail!("stopped after {n} failed trials in a row (max_failures); the last one because:\n{last}")
+        }
+        Ending::Interrupted => Ok(ExitCode::from(130)),
+        Ending::TimeUp | Ending::Over(_) => Ok(ExitCode::SUCCESS),
+    }
+}

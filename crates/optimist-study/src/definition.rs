@@ -1,0 +1,229 @@
+//! What a study is about and how it is run: the study file, in the form that the log keeps.
+//!
+//! It is complete: whoever can read the log can run the study, on another machine too. What must not change once there
+//! are trials (space, direction, optimizer, seed) is apart from the plan, which may.
+
+use std::time::Duration;
+
+use optimist::Method;
+use optimist::space::Space;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::objective::Objective;
+
+/// A study, before any trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Definition {
+    /// Unique in its storage.
+    pub name: String,
+    /// Which way is better.
+    pub direction: Direction,
+    /// Same seed, same suggestions.
+    pub seed: u64,
+    /// What suggests trials.
+    pub optimizer: OptimizerChoice,
+    /// What may be varied.
+    pub space: Space,
+    /// How it is run.
+    pub plan: Plan,
+}
+
+/// Which way is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Larger is better.
+    Maximize,
+    /// Smaller is better.
+    Minimize,
+}
+
+/// What may be changed while a study goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Plan {
+    /// How many trials in all; imported ones do not count. Default: 50.
+    pub trials: usize,
+    /// How many at the same time, of one `optimist run`. Default: 1.
+    pub workers: usize,
+    /// How a trial is measured; `None` if somebody asks and tells.
+    pub objective: Option<Objective>,
+    /// How long a worker may be silent before its trial is put back. Default: 60 s.
+    #[serde(with = "seconds")]
+    pub lease: Duration,
+    /// How often a trial is started before it counts as failed. Default: 3.
+    pub max_attempts: usize,
+    /// A run stops after this many failed trials in a row; never if `None`.
+    pub max_failures: Option<usize>,
+    /// How often the best point is measured, to average the noise. Default: 1.
+    pub replicates: usize,
+    /// A run stops asking after this long.
+    #[serde(with = "optional_seconds")]
+    pub max_time: Option<Duration>,
+    /// The study is over when a value is this good.
+    pub target: Option<f64>,
+    /// The study is over when several suggestions in a row are expected to gain less.
+    pub min_gain: Option<f64>,
+}
+
+/// An optimizer by name with its settings, as the study file has them. What is left out is left to the version of
+/// Optimist that suggests.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Map<String, Value>", into = "Map<String, Value>")]
+pub struct OptimizerChoice {
+    table: Map<String, Value>,
+    method: Method,
+}
+
+impl Direction {
+    /// Turns the user's values into values to maximise, and back.
+    pub fn flip(self, value: f64) -> f64 {
+        match self {
+            Direction::Maximize => value,
+            Direction::Minimize => -value,
+        }
+    }
+
+    /// Whether `value` is better than `other`.
+    pub fn is_better(self, value: f64, other: f64) -> bool {
+        self.flip(value) > self.flip(other)
+    }
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            trials: 50,
+            workers: 1,
+            objective: None,
+            lease: Duration::from_secs(60),
+            max_attempts: 3,
+            max_failures: None,
+            replicates: 1,
+            max_time: None,
+            target: None,
+            min_gain: None,
+        }
+    }
+}
+
+impl OptimizerChoice {
+    /// The table that was written, `name` included.
+    pub fn table(&self) -> &Map<String, Value> {
+        &self.table
+    }
+
+    /// What it means.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// Its name, such as `go-ucb`.
+    pub fn name(&self) -> &str {
+        self.table.get("name").and_then(Value::as_str).unwrap_or("go-ucb")
+    }
+}
+
+impl Default for OptimizerChoice {
+    fn default() -> Self {
+        let Value::Object(table) = json!({ "name": "go-ucb" }) else { unreachable!("it is an object") };
+        Self { table, method: Method::default() }
+    }
+}
+
+/// Two spellings of the same settings are the same choice.
+impl PartialEq for OptimizerChoice {
+    fn eq(&self, other: &Self) -> bool {
+        self.method == other.method
+    }
+}
+
+impl TryFrom<Map<String, Value>> for OptimizerChoice {
+    type Error = serde_json::Error;
+
+    fn try_from(table: Map<String, Value>) -> Result<Self, serde_json::Error> {
+        let method = Method::deserialize(Value::Object(table.clone()))?;
+        Ok(Self { table, method })
+    }
+}
+
+impl From<OptimizerChoice> for Map<String, Value> {
+    fn from(choice: OptimizerChoice) -> Self {
+        choice.table
+    }
+}
+
+/// A duration as a number of seconds.
+pub(crate) mod seconds {
+    use std::time::Duration;
+
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::{Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        duration.as_secs_f64().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        Duration::try_from_secs_f64(f64::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// The same, or nothing.
+pub(crate) mod optional_seconds {
+    use std::time::Duration;
+
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::{Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+        duration.map(|duration| duration.as_secs_f64()).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+        let seconds = Option::<f64>::deserialize(deserializer)?;
+        seconds.map(|seconds| Duration::try_from_secs_f64(seconds).map_err(D::Error::custom)).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StudyFile;
+
+    #[test]
+    fn a_definition_is_read_as_it_was_written() {
+        let text = r#"
+            name = "all"
+            direction = "minimize"
+            seed = 9223372036854775807
+            trials = 7
+            workers = 2
+            lease = 0.1
+            max_attempts = 5
+            max_failures = 4
+            replicates = 3
+            max_time = 12.5
+            target = 0.30000000000000004
+            min_gain = 1e-9
+            optimizer = { name = "go-ucb", preset = "theory", constants = { curvature = 0.1 } }
+            objective = { command = ["true"], mode = "serve", timeout = 1.5 }
+            parameters.x = { type = "float", low = 1e-300, high = 0.7, log = true }
+            parameters.k = { type = "categorical", choices = ["a", 2, 0.5, true] }
+            parameters.n = { type = "int", low = 1, high = 9, step = 2, when = { k = "a" } }
+        "#;
+        let definition = StudyFile::parse(text).unwrap().definition;
+        let written = serde_json::to_string(&definition).unwrap();
+        assert_eq!(serde_json::from_str::<Definition>(&written).unwrap(), definition, "{written}");
+    }
+
+    #[test]
+    fn settings_left_out_are_the_same_choice_as_the_defaults() {
+        let written = json!({ "name": "go-ucb", "preset": "default" });
+        let choice: OptimizerChoice = serde_json::from_value(written).unwrap();
+        assert_eq!(choice, OptimizerChoice::default());
+        let other: OptimizerChoice = serde_json::from_value(json!({ "name": "random" })).unwrap();
+        assert_ne!(other, OptimizerChoice::default());
+    }
+}

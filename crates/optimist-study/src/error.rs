@@ -1,0 +1,155 @@
+//! What can go wrong with a study.
+
+use optimist::{MethodError, SpaceError};
+
+use crate::log::StorageError;
+
+/// Why something could not be done with a study.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StudyError {
+    /// Storage cannot be read or written.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// There is no study of that name.
+    #[error("study `{name}` is not in {storage}; {}", known(others))]
+    NotFound {
+        /// What was looked for.
+        name: String,
+        /// Where.
+        storage: String,
+        /// The studies that are there.
+        others: Vec<String>,
+    },
+    /// There is one already.
+    #[error(
+        "study `{name}` is already in {storage}; give the new one another name, or `optimist delete {name}` first"
+    )]
+    Exists {
+        /// The name of both.
+        name: String,
+        /// Where.
+        storage: String,
+    },
+    /// Somebody deleted the study while it was being used.
+    #[error("study `{name}` was deleted by somebody else; nothing more can be stored in it")]
+    Deleted {
+        /// What it was called.
+        name: String,
+    },
+    /// A study with trials cannot become another study.
+    #[error(
+        "study `{name}` has another {what} than the study file; change `name` in the file for a new study, or \
+         `optimist delete {name}` to start over"
+    )]
+    Different {
+        /// Both have this name.
+        name: String,
+        /// What differs.
+        what: &'static str,
+    },
+    /// There is no such trial.
+    #[error("study `{study}` has no trial {trial}; {}", trials_there_are(*n_trials))]
+    NoTrial {
+        /// The study's name.
+        study: String,
+        /// The number that was given.
+        trial: usize,
+        /// How many there are.
+        n_trials: usize,
+    },
+    /// The trial is over.
+    #[error("trial {trial} is {state} already; only a trial that runs or waits can be {wanted}")]
+    HasEnded {
+        /// The number that was given.
+        trial: usize,
+        /// How it stands.
+        state: &'static str,
+        /// What was to be done with it.
+        wanted: &'static str,
+    },
+    /// A value that no optimizer can learn from.
+    #[error(
+        "the value of trial {trial} must be a finite number, got {value}; report the trial as failed instead"
+    )]
+    NotFinite {
+        /// The number of the trial.
+        trial: usize,
+        /// What was given.
+        value: f64,
+    },
+    /// The noise of a value is not a standard deviation.
+    #[error("the noise of trial {trial} must be 0 or more and finite, got {noise_std}")]
+    BadNoise {
+        /// The number of the trial.
+        trial: usize,
+        /// What was given.
+        noise_std: f64,
+    },
+    /// A point that is not in the space.
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+    /// The settings of the optimizer do not fit the study.
+    #[error(transparent)]
+    Method(#[from] MethodError),
+    /// A value was measured and cannot be stored.
+    #[error(
+        "trial {trial} measured {value}, which could not be stored: {problem}; `optimist tell` takes it later"
+    )]
+    Unstored {
+        /// The number of the trial.
+        trial: usize,
+        /// What was measured.
+        value: f64,
+        /// Why.
+        problem: Box<StudyError>,
+    },
+    /// Written by a later version of Optimist.
+    #[error(
+        "the study was written by a later version of optimist (format {version}, this one knows {known}); update optimist"
+    )]
+    Newer {
+        /// The version of its records.
+        version: u32,
+        /// The last one known here.
+        known: u32,
+    },
+    /// A record makes no sense by itself.
+    #[error("a record of the study cannot be read: {problem}")]
+    Unreadable {
+        /// What the parser said.
+        problem: String,
+    },
+    /// A record does not follow from those before it.
+    #[error(
+        "record {seq} of the study is broken: {problem}; restore a copy of the storage, those before it are sound"
+    )]
+    Broken {
+        /// Which one.
+        seq: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl StudyError {
+    pub(crate) fn broken(seq: u64, problem: impl Into<String>) -> Self {
+        Self::Broken { seq, problem: problem.into() }
+    }
+}
+
+fn known(others: &[String]) -> String {
+    match others {
+        [] => "there are no studies yet; `optimist run FILE` makes one".to_owned(),
+        [only] => format!("the only one there is `{only}`"),
+        several => format!("`optimist list` shows the {} that are", several.len()),
+    }
+}
+
+fn trials_there_are(n_trials: usize) -> String {
+    match n_trials {
+        0 => "it has none yet".to_owned(),
+        1 => "it has trial 0 only".to_owned(),
+        n => format!("it has trials 0 to {}", n - 1),
+    }
+}

@@ -1,0 +1,253 @@
+//! What can happen to a study: the records of its log.
+//!
+//! A record is one line of JSON, `{"v": 1, "seq": 12, "at": 1763280000123, "event": {"told": {…}}}`. Numbers are kept bit for
+//! bit. A change that gives old records another meaning, or that older programs would misread, raises [`VERSION`];
+//! a further field that may be missing does not. Records of every version so far can be read for ever.
+
+use optimist::space::Assignment;
+use serde::{Deserialize, Serialize};
+
+use crate::definition::{Definition, Plan};
+use crate::error::StudyError;
+use crate::objective::Measurement;
+
+/// The version of the records that this program writes.
+pub const VERSION: u32 = 1;
+
+/// One entry of a log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The version of the format.
+    pub v: u32,
+    /// Counted from 1, without gaps.
+    pub seq: u64,
+    /// When it was written: milliseconds since 1970, by the clock of who wrote it.
+    pub at: u64,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Event {
+    /// The study began; always the first record, and only that.
+    Created {
+        /// The version of Optimist.
+        optimist: String,
+        /// What it is about.
+        definition: Box<Definition>,
+    },
+    /// The plan is another one from now on.
+    Changed {
+        /// The new plan, whole.
+        plan: Box<Plan>,
+    },
+    /// Somebody wants this point to be tried next.
+    Enqueued {
+        /// A point of the space.
+        params: Assignment,
+    },
+    /// A new trial, handed to a worker.
+    Asked {
+        /// Its number: trials are counted from 0.
+        trial: usize,
+        /// What it is run with.
+        params: Assignment,
+        /// Why this point.
+        source: Source,
+        /// Who runs it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        worker: Option<String>,
+    },
+    /// A trial that was put back, handed to a worker again.
+    Retried {
+        /// Its number.
+        trial: usize,
+        /// Who runs it now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        worker: Option<String>,
+    },
+    /// A trial was measured.
+    Told {
+        /// Its number.
+        trial: usize,
+        /// In the user's direction.
+        measured: Measurement,
+        /// How long that took.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seconds: Option<f64>,
+    },
+    /// A trial gave no value, and will not be tried again.
+    Failed {
+        /// Its number.
+        trial: usize,
+        /// In which way.
+        kind: FailureKind,
+        /// In words.
+        reason: String,
+        /// The end of what it wrote to standard error.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stderr: Option<String>,
+        /// How long that took.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seconds: Option<f64>,
+    },
+    /// A trial was put back: it is to be run again with the same parameters.
+    Requeued {
+        /// Its number.
+        trial: usize,
+        /// What for.
+        cause: Cause,
+        /// In words.
+        reason: String,
+    },
+    /// Nobody will measure this trial.
+    Cancelled {
+        /// Its number.
+        trial: usize,
+    },
+    /// A trial that was made elsewhere and is known with its outcome.
+    Added {
+        /// Its number here.
+        trial: usize,
+        /// What it was run with.
+        params: Assignment,
+        /// Its value; `None` if it failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        measured: Option<Measurement>,
+        /// Why it has no value.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+/// Why a point is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The optimizer thought of it.
+    Suggested {
+        /// It knew the log up to this record.
+        seen: u64,
+        /// The gain that it expected, where somebody wanted to know.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gain: Option<f64>,
+    },
+    /// Somebody asked for it.
+    Enqueued,
+    /// A promising point is measured again.
+    Replicate {
+        /// The first trial at this point.
+        of: usize,
+    },
+    /// It was tried elsewhere.
+    Imported,
+}
+
+/// In which way a trial failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// The objective reported an error: there is no value at this point.
+    Infeasible,
+    /// The command ended badly.
+    Crashed,
+    /// It took too long.
+    TimedOut,
+    /// What it answered is no finite number.
+    Unreadable,
+    /// The objective wanted to be tried again, once too often.
+    Retried,
+    /// Whoever ran it was not heard of again, once too often.
+    Lost,
+}
+
+/// Why a trial was put back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Whoever ran it was not heard of again.
+    Lost,
+    /// The objective wants to be tried again.
+    Retry,
+    /// The run was stopped, or could not start it; that does not count as an attempt.
+    Stopped,
+}
+
+impl Record {
+    /// A record of `event` for place `seq`, written now.
+    pub fn new(seq: u64, event: Event) -> Self {
+        let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let at = since_1970.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
+        Self { v: VERSION, seq, at, event }
+    }
+
+    /// As the log keeps it.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("names are strings and numbers are finite")
+    }
+
+    /// Reads what [`Record::to_json`] wrote.
+    ///
+    /// # Errors
+    /// If it is of a later version, or no record at all.
+    pub fn from_json(body: &str) -> Result<Self, StudyError> {
+        let read = serde_json::from_str(body);
+        match read {
+            Ok(Record { v: 1..=VERSION, .. }) => {}
+            _ => check_version(body)?,
+        }
+        read.map_err(|error| StudyError::Unreadable { problem: error.to_string() })
+    }
+}
+
+/// Whether a record is of a version that can be read.
+fn check_version(body: &str) -> Result<(), StudyError> {
+    #[derive(Deserialize)]
+    struct Version {
+        v: u32,
+    }
+    match serde_json::from_str(body) {
+        Ok(Version { v: 1..=VERSION }) | Err(_) => Ok(()),
+        Ok(Version { v }) => Err(StudyError::Newer { version: v, known: VERSION }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_read_as_they_were_written_to_the_last_bit() {
+        let value = f64::from_bits(0x3fd3_3333_3333_3334);
+        let measured = Measurement { noise_std: Some(5e-324), ..Measurement::new(value) };
+        let record = Record::new(3, Event::Told { trial: 1, measured, seconds: Some(0.1 + 0.2) });
+        assert_eq!(Record::from_json(&record.to_json()).unwrap(), record, "{}", record.to_json());
+        let params = Assignment::from_iter([("x", value), ("y", f64::MAX), ("z", -0.0)]);
+        let asked = Event::Asked { trial: 0, params, source: Source::Replicate { of: 0 }, worker: None };
+        let record = Record::new(2, asked);
+        let read = Record::from_json(&record.to_json()).unwrap();
+        assert_eq!(format!("{read:?}"), format!("{record:?}"));
+    }
+
+    #[test]
+    fn a_record_of_a_later_version_says_so() {
+        for body in [
+            r#"{"v":2,"seq":1,"at":0,"event":{"teleported":{}}}"#,
+            r#"{"v":2,"seq":1,"at":0,"event":{"cancelled":{"trial":1}}}"#,
+        ] {
+            let error = Record::from_json(body).unwrap_err();
+            assert!(matches!(error, StudyError::Newer { version: 2, .. }), "{error}");
+            assert!(error.to_string().contains("update optimist"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_record_is_an_error_that_says_why() {
+        for body in ["", "{}", "null", r#"{"v":1,"seq":1,"at":0,"event":{"teleported":{}}}"#, "\u{0}"] {
+            assert!(matches!(Record::from_json(body), Err(StudyError::Unreadable { .. })), "{body}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Why storage cannot be used, and what to do about it.
+
+/// Why storage cannot be used.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StorageError {
+    /// An address that is not one of ours.
+    #[error(
+        "storage cannot be `{scheme}://`; give a file such as optimist.db, or postgres://user@host/database"
+    )]
+    UnknownScheme {
+        /// What stood before `://`.
+        scheme: String,
+    },
+    /// An empty word.
+    #[error("storage has no name; give a file such as optimist.db, or postgres://user@host/database")]
+    NoPlace,
+    /// The file cannot be opened or made.
+    #[error("cannot open {place}: {reason}; check that the folder is there and that you may write to it")]
+    CannotOpen {
+        /// Which storage.
+        place: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// The file is something else.
+    #[error("{place} is not a study database; give another file to --storage, or move this one away")]
+    NotOurs {
+        /// Which storage.
+        place: String,
+    },
+    /// Written by a later version.
+    #[error(
+        "{place} was written by a later version of optimist (format {version}, this one knows {known}); update optimist"
+    )]
+    Newer {
+        /// Which storage.
+        place: String,
+        /// Its version.
+        version: i64,
+        /// The last one known here.
+        known: i64,
+    },
+    /// It may not be written.
+    #[error(
+        "{place} cannot be written: it is read-only; change its permissions and those of its folder, or copy it"
+    )]
+    ReadOnly {
+        /// Which storage.
+        place: String,
+    },
+    /// There is no room left.
+    #[error("{place} cannot be written: the disk is full; free some space, nothing stored so far is lost")]
+    Full {
+        /// Which storage.
+        place: String,
+    },
+    /// Somebody else did not let go of it for long.
+    #[error("{place} was locked by another program for 30 s; end that program, then try again")]
+    Busy {
+        /// Which storage.
+        place: String,
+    },
+    /// What is there is not what was written.
+    #[error("{place} is damaged: {problem}; restore a copy, or save what `sqlite3 {place} .recover` finds")]
+    Damaged {
+        /// Which storage.
+        place: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The server cannot be reached.
+    #[error("cannot reach {place}: {reason}; check the address, and that the server runs and lets you in")]
+    Unreachable {
+        /// Which storage.
+        place: String,
+        /// What was said.
+        reason: String,
+    },
+    /// Anything else.
+    #[error("{place}: {reason}")]
+    Other {
+        /// Which storage.
+        place: String,
+        /// What was said.
+        reason: String,
+    },
+}
+
+impl StorageError {
+    /// Whether it may pass without anybody doing anything to the program.
+    pub fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::Full { .. } | Self::Busy { .. } | Self::Unreachable { .. } | Self::ReadOnly { .. }
+        )
+    }
+}

@@ -1,0 +1,371 @@
+//! Logs in a PostgreSQL database, for many machines.
+//!
+//! An append locks the row of its study, so that appends to one study come one after the other. Leases go by the clock
+//! of the server. A connection that is lost is made again, and what was being done is done again: an append that had gone
+//! through before the connection broke is recognised by its text.
+
+use std::time::{Duration, Instant};
+
+use postgres::error::SqlState;
+use postgres::{Client, Error, NoTls, Transaction};
+
+use super::{Appended, Entry, Lease, LeaseChange, Log, Notify, Reading, StorageError, StudyId, checksum};
+
+/// The version of the tables.
+const FORMAT: i32 = 1;
+
+/// How long to try to reach a server that was there before.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Records fetched at a time.
+const BLOCK: i64 = 5000;
+
+const TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS optimist_format (version INTEGER NOT NULL);
+    CREATE TABLE IF NOT EXISTS optimist_studies (id BIGSERIAL PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+    CREATE TABLE IF NOT EXISTS optimist_records (
+        study BIGINT NOT NULL,
+        seq BIGINT NOT NULL,
+        body TEXT NOT NULL,
+        checksum BIGINT NOT NULL,
+        PRIMARY KEY (study, seq)
+    );
+    CREATE TABLE IF NOT EXISTS optimist_leases (
+        study BIGINT NOT NULL,
+        trial BIGINT NOT NULL,
+        owner TEXT NOT NULL,
+        until TIMESTAMPTZ NOT NULL,
+        PRIMARY KEY (study, trial)
+    );
+";
+
+/// A connection to a PostgreSQL database.
+pub struct Postgres {
+    client: Client,
+    url: String,
+    notify: Notify,
+}
+
+impl Postgres {
+    /// Connects, and makes the tables if they are not there.
+    ///
+    /// # Errors
+    /// If the server cannot be reached or does not let us in, or the tables are of a later version.
+    pub fn connect(url: &str, notify: Notify) -> Result<Self, StorageError> {
+        let place = without_password(url);
+        let unreachable =
+            |error: Error| StorageError::Unreachable { place: place.clone(), reason: reason(&error) };
+        let mut client = Client::connect(url, NoTls).map_err(unreachable)?;
+        let version = prepare(&mut client).map_err(|error| explain(&place, &error))?;
+        if version > FORMAT {
+            return Err(StorageError::Newer { place, version: version.into(), known: FORMAT.into() });
+        }
+        Ok(Self { client, url: url.to_owned(), notify })
+    }
+
+    /// Does `work`, again from the start whenever the connection is lost. It is told how often it was begun before.
+    fn persist<T>(
+        &mut self,
+        mut work: impl FnMut(&mut Client, usize) -> Result<T, Error>,
+    ) -> Result<T, StorageError> {
+        let mut n_lost = 0;
+        loop {
+            match work(&mut self.client, n_lost) {
+                Err(error) if is_connection_lost(&error) => self.reconnect(&error)?,
+                result => return result.map_err(|error| explain(&without_password(&self.url), &error)),
+            }
+            n_lost += 1;
+        }
+    }
+
+    fn reconnect(&mut self, lost: &Error) -> Result<(), StorageError> {
+        let place = without_password(&self.url);
+        (self.notify)(&format!("the connection to {place} was lost ({}); reconnecting", reason(lost)));
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match Client::connect(&self.url, NoTls) {
+                Ok(client) => {
+                    self.client = client;
+                    (self.notify)(&format!("connected to {place} again"));
+                    return Ok(());
+                }
+                Err(error) if Instant::now() > deadline => {
+                    return Err(StorageError::Unreachable { place, reason: reason(&error) });
+                }
+                Err(_) => std::thread::sleep(Duration::from_millis(500)),
+            }
+        }
+    }
+}
+
+impl Log for Postgres {
+    fn studies(&mut self) -> Result<Vec<Entry>, StorageError> {
+        self.persist(|client, _| {
+            let rows = client.query("SELECT name, id FROM optimist_studies ORDER BY name", &[])?;
+            rows.iter().map(|row| Ok(Entry { name: row.try_get(0)?, id: StudyId(row.try_get(1)?) })).collect()
+        })
+    }
+
+    fn create(&mut self, name: &str, first: &str) -> Result<Option<StudyId>, StorageError> {
+        self.persist(|client, n_lost| {
+            let mut transaction = client.transaction()?;
+            let query = "INSERT INTO optimist_studies (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id";
+            let Some(row) = transaction.query_opt(query, &[&name])? else {
+                let query = "SELECT id FROM optimist_studies JOIN optimist_records ON study = id
+                             WHERE name = $1 AND seq = 1 AND body = $2";
+                let ours = transaction.query_opt(query, &[&name, &first])?;
+                return match ours.filter(|_| n_lost > 0) {
+                    Some(row) => Ok(Some(StudyId(row.try_get(0)?))),
+                    None => Ok(None),
+                };
+            };
+            let id = StudyId(row.try_get(0)?);
+            insert(&mut transaction, id, 1, first)?;
+            transaction.commit()?;
+            Ok(Some(id))
+        })
+    }
+
+    fn append(
+        &mut self,
+        study: StudyId,
+        head: u64,
+        bodies: &[String],
+        leases: &[LeaseChange<'_>],
+    ) -> Result<Appended, StorageError> {
+        self.persist(|client, n_lost| {
+            let mut transaction = client.transaction()?;
+            let lock = "SELECT 1 FROM optimist_studies WHERE id = $1 FOR UPDATE";
+            if transaction.query_opt(lock, &[&study.0])?.is_none() {
+                return Ok(Appended::Gone);
+            }
+            let last = "SELECT max(seq) FROM optimist_records WHERE study = $1";
+            let last: Option<i64> = transaction.query_one(last, &[&study.0])?.try_get(0)?;
+            if last != Some(head.cast_signed()) {
+                let went_through = n_lost > 0 && is_there(&mut transaction, study, head + 1, bodies)?;
+                return Ok(if went_through { Appended::Stored } else { Appended::Moved });
+            }
+            for (seq, body) in (head + 1..).zip(bodies) {
+                insert(&mut transaction, study, seq, body)?;
+            }
+            for change in leases {
+                apply(&mut transaction, study, change)?;
+            }
+            transaction.commit()?;
+            Ok(Appended::Stored)
+        })
+    }
+
+    fn read(
+        &mut self,
+        study: StudyId,
+        after: u64,
+        each: &mut dyn FnMut(u64, &str) -> Reading,
+    ) -> Result<(), StorageError> {
+        let mut after = after.cast_signed();
+        loop {
+            let rows = self.persist(|client, _| {
+                let query = "SELECT seq, body, checksum FROM optimist_records
+                             WHERE study = $1 AND seq > $2 ORDER BY seq LIMIT $3";
+                client.query(query, &[&study.0, &after, &BLOCK])
+            })?;
+            for row in &rows {
+                let seq: i64 = row.get(0);
+                let body: &str = row.get(1);
+                if checksum(body) != row.get::<_, i64>(2) {
+                    let problem = format!("record {seq} of study {} is not what was written", study.0);
+                    return Err(StorageError::Damaged { place: without_password(&self.url), problem });
+                }
+                if each(seq.cast_unsigned(), body) == Reading::Stop {
+                    return Ok(());
+                }
+                after = seq;
+            }
+            if rows.len() < BLOCK as usize {
+                return Ok(());
+            }
+        }
+    }
+
+    fn delete(&mut self, study: StudyId) -> Result<bool, StorageError> {
+        self.persist(|client, n_lost| {
+            let mut transaction = client.transaction()?;
+            let n_studies = transaction.execute("DELETE FROM optimist_studies WHERE id = $1", &[&study.0])?;
+            transaction.execute("DELETE FROM optimist_records WHERE study = $1", &[&study.0])?;
+            transaction.execute("DELETE FROM optimist_leases WHERE study = $1", &[&study.0])?;
+            transaction.commit()?;
+            Ok(n_studies > 0 || n_lost > 0)
+        })
+    }
+
+    fn renew(
+        &mut self,
+        study: StudyId,
+        trials: &[usize],
+        owner: &str,
+        lasts: Duration,
+    ) -> Result<(), StorageError> {
+        let trials: Vec<i64> = trials.iter().map(|trial| integer(*trial)).collect();
+        self.persist(|client, _| {
+            let query = "UPDATE optimist_leases SET until = clock_timestamp() + make_interval(secs => $4)
+                         WHERE study = $1 AND trial = ANY($2) AND owner = $3";
+            client.execute(query, &[&study.0, &trials, &owner, &seconds(lasts)]).map(drop)
+        })
+    }
+
+    fn leases(&mut self, study: StudyId) -> Result<Vec<Lease>, StorageError> {
+        self.persist(|client, _| {
+            let query =
+                "SELECT trial, owner, until <= clock_timestamp() FROM optimist_leases WHERE study = $1";
+            let lease = |row: &postgres::Row| {
+                let trial = usize::try_from(row.try_get::<_, i64>(0)?).unwrap_or(usize::MAX);
+                Ok(Lease { trial, owner: row.try_get(1)?, has_expired: row.try_get(2)? })
+            };
+            client.query(query, &[&study.0])?.iter().map(lease).collect()
+        })
+    }
+}
+
+/// Makes the tables if they are not there; the version of those that are.
+fn prepare(client: &mut Client) -> Result<i32, Error> {
+    if let Some(version) = version(client)? {
+        return Ok(version);
+    }
+    let mut transaction = client.transaction()?;
+    // Of several that find no tables, one makes them.
+    transaction.execute("SELECT pg_advisory_xact_lock(5790430)", &[])?;
+    transaction.batch_execute(TABLES)?;
+    let known = transaction.query_opt("SELECT version FROM optimist_format", &[])?;
+    if known.is_none() {
+        transaction.execute("INSERT INTO optimist_format VALUES ($1)", &[&FORMAT])?;
+    }
+    transaction.commit()?;
+    Ok(version(client)?.unwrap_or(FORMAT))
+}
+
+fn version(client: &mut Client) -> Result<Option<i32>, Error> {
+    let there: bool =
+        client.query_one("SELECT to_regclass('optimist_format') IS NOT NULL", &[])?.try_get(0)?;
+    if !there {
+        return Ok(None);
+    }
+    let row = client.query_opt("SELECT max(version) FROM optimist_format", &[])?;
+    row.map_or(Ok(None), |row| row.try_get(0))
+}
+
+fn insert(transaction: &mut Transaction<'_>, study: StudyId, seq: u64, body: &str) -> Result<(), Error> {
+    let query = "INSERT INTO optimist_records (study, seq, body, checksum) VALUES ($1, $2, $3, $4)";
+    transaction.execute(query, &[&study.0, &seq.cast_signed(), &body, &checksum(body)]).map(drop)
+}
+
+fn is_there(
+    transaction: &mut Transaction<'_>,
+    study: StudyId,
+    seq: u64,
+    bodies: &[String],
+) -> Result<bool, Error> {
+    let Some(first) = bodies.first() else { return Ok(false) };
+    let query = "SELECT 1 FROM optimist_records WHERE study = $1 AND seq = $2 AND body = $3";
+    Ok(transaction.query_opt(query, &[&study.0, &seq.cast_signed(), first])?.is_some())
+}
+
+fn apply(transaction: &mut Transaction<'_>, study: StudyId, change: &LeaseChange<'_>) -> Result<(), Error> {
+    match *change {
+        LeaseChange::Claim { trial, owner, lasts } => {
+            let query = "INSERT INTO optimist_leases VALUES ($1, $2, $3, clock_timestamp() + make_interval(secs => $4))
+                         ON CONFLICT (study, trial) DO UPDATE SET owner = excluded.owner, until = excluded.until";
+            transaction.execute(query, &[&study.0, &integer(trial), &owner, &seconds(lasts)])
+        }
+        LeaseChange::Release { trial } => transaction.execute(
+            "DELETE FROM optimist_leases WHERE study = $1 AND trial = $2",
+            &[&study.0, &integer(trial)],
+        ),
+    }
+    .map(drop)
+}
+
+fn integer(trial: usize) -> i64 {
+    i64::try_from(trial).unwrap_or(i64::MAX)
+}
+
+/// Timestamps end in the year 294276.
+fn seconds(lasts: Duration) -> f64 {
+    lasts.as_secs_f64().min(1e11)
+}
+
+fn is_connection_lost(error: &Error) -> bool {
+    let by_server = error.code().is_some_and(|code| {
+        [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW].contains(code)
+    });
+    error.is_closed() || by_server || (error.as_db_error().is_none() && has_io_source(error))
+}
+
+fn has_io_source(error: &Error) -> bool {
+    std::error::Error::source(error).is_some_and(|source| source.is::<std::io::Error>())
+}
+
+/// What went wrong, with what the server or the system said.
+fn reason(error: &Error) -> String {
+    match (error.as_db_error(), std::error::Error::source(error)) {
+        (Some(said), _) => said.message().to_owned(),
+        (None, Some(source)) => format!("{error}: {source}"),
+        (None, None) => error.to_string(),
+    }
+}
+
+fn explain(place: &str, error: &Error) -> StorageError {
+    let place = place.to_owned();
+    match error.code() {
+        Some(&SqlState::DISK_FULL) => StorageError::Full { place },
+        Some(&SqlState::READ_ONLY_SQL_TRANSACTION | &SqlState::INSUFFICIENT_PRIVILEGE) => {
+            StorageError::ReadOnly { place }
+        }
+        Some(&SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED) => {
+            StorageError::Damaged { place, problem: reason(error) }
+        }
+        _ => StorageError::Other { place, reason: reason(error) },
+    }
+}
+
+/// The address as it may be shown.
+pub(super) fn without_password(url: &str) -> String {
+    let shown = || {
+        let (scheme, rest) = url.split_once("://")?;
+        let authority_end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (user, host) = rest[..authority_end].rsplit_once('@')?;
+        let user = user.split(':').next()?;
+        Some(format!("{scheme}://{user}@{host}{}", &rest[authority_end..]))
+    };
+    let url = shown().unwrap_or_else(|| url.to_owned());
+    match url.split_once("password=") {
+        Some((before, after)) => {
+            let rest = after.find('&').map_or("", |end| &after[end + 1..]);
+            format!("{before}{rest}").trim_end_matches(['?', '&']).to_owned()
+        }
+        None => url,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        for (url, shown) in [
+            ("postgres://me:se@cret@host/lab", "postgres://me@host/lab"),
+            ("postgres://me@host/lab", "postgres://me@host/lab"),
+            ("postgres://host/lab?user=me&password=secret", "postgres://host/lab?user=me"),
+            ("postgres://host?password=secret&user=me", "postgres://host?user=me"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_is_named() {
+        let error = Postgres::connect("postgres://me:secret@127.0.0.1:1/lab", std::sync::Arc::new(|_| ()));
+        let error = error.err().unwrap().to_string();
+        assert!(error.starts_with("cannot reach postgres://me@127.0.0.1:1/lab: "), "{error}");
+    }
+}

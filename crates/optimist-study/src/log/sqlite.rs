@@ -1,0 +1,390 @@
+//! Logs in one SQLite file, safe for many processes of one machine.
+//!
+//! Every write is one transaction that locks the file before it reads, so that it waits for its turn and never fails
+//! halfway. What was stored is on the disk, not on its way there (`synchronous = FULL`).
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
+};
+
+use super::{Appended, Entry, Lease, LeaseChange, Log, Reading, StorageError, StudyId, checksum};
+
+/// In the header of our files: "OPTM".
+const APPLICATION_ID: i64 = 0x4f50_544d;
+
+/// The version of the tables.
+const FORMAT: i64 = 1;
+
+/// How long to wait for others.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const TABLES: &str = "
+    CREATE TABLE studies (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE);
+    CREATE TABLE records (
+        study INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        checksum INTEGER NOT NULL,
+        PRIMARY KEY (study, seq)
+    ) WITHOUT ROWID;
+    CREATE TABLE leases (
+        study INTEGER NOT NULL,
+        trial INTEGER NOT NULL,
+        owner TEXT NOT NULL,
+        until REAL NOT NULL, -- seconds since 1970
+        PRIMARY KEY (study, trial)
+    ) WITHOUT ROWID;
+";
+
+/// A connection to a SQLite file.
+pub struct Sqlite {
+    connection: Connection,
+    /// As the user wrote it.
+    place: String,
+}
+
+impl Sqlite {
+    /// Opens the file, or makes it.
+    ///
+    /// # Errors
+    /// If that is not possible, or it is not a study database of a version known here.
+    pub fn open(path: &Path) -> Result<Self, StorageError> {
+        let place = path.display().to_string();
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = Connection::open_with_flags(path, flags).and_then(|mut connection| {
+            let format = prepare(&mut connection)?;
+            Ok((connection, format))
+        });
+        let (connection, format) = match opened {
+            Err(error) if is_forbidden(&error) && path.exists() => {
+                open_unchanging(path).map_err(|_| explain(&place, &error))?
+            }
+            opened => opened.map_err(|error| explain(&place, &error))?,
+        };
+        match format {
+            Format::Known => Ok(Self { connection, place }),
+            Format::Newer(version) => Err(StorageError::Newer { place, version, known: FORMAT }),
+            Format::Foreign => Err(StorageError::NotOurs { place }),
+        }
+    }
+
+    /// One transaction that locks the file at its beginning.
+    fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, rusqlite::Error>,
+    ) -> Result<T, StorageError> {
+        let place = &self.place;
+        let explained = |error: rusqlite::Error| explain(place, &error);
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explained)?;
+        let result = work(&transaction).map_err(explained)?;
+        transaction.commit().map_err(explained)?;
+        Ok(result)
+    }
+}
+
+impl Log for Sqlite {
+    fn studies(&mut self) -> Result<Vec<Entry>, StorageError> {
+        let read = || {
+            let mut statement =
+                self.connection.prepare_cached("SELECT name, id FROM studies ORDER BY name")?;
+            let entries =
+                statement.query_map([], |row| Ok(Entry { name: row.get(0)?, id: StudyId(row.get(1)?) }))?;
+            entries.collect::<Result<_, _>>()
+        };
+        read().map_err(|error| explain(&self.place, &error))
+    }
+
+    fn create(&mut self, name: &str, first: &str) -> Result<Option<StudyId>, StorageError> {
+        self.write(|transaction| {
+            if transaction.execute("INSERT OR IGNORE INTO studies (name) VALUES (?1)", [name])? == 0 {
+                return Ok(None);
+            }
+            let id = StudyId(transaction.last_insert_rowid());
+            insert(transaction, id, 1, first)?;
+            Ok(Some(id))
+        })
+    }
+
+    fn append(
+        &mut self,
+        study: StudyId,
+        head: u64,
+        bodies: &[String],
+        leases: &[LeaseChange<'_>],
+    ) -> Result<Appended, StorageError> {
+        self.write(|transaction| {
+            let mut last = transaction.prepare_cached("SELECT max(seq) FROM records WHERE study = ?1")?;
+            match last.query_row([study.0], |row| row.get::<_, Option<i64>>(0))? {
+                None => return Ok(Appended::Gone),
+                Some(last) if last.cast_unsigned() != head => return Ok(Appended::Moved),
+                Some(_) => {}
+            }
+            for (seq, body) in (head + 1..).zip(bodies) {
+                insert(transaction, study, seq, body)?;
+            }
+            for change in leases {
+                apply(transaction, study, change)?;
+            }
+            Ok(Appended::Stored)
+        })
+    }
+
+    fn read(
+        &mut self,
+        study: StudyId,
+        after: u64,
+        each: &mut dyn FnMut(u64, &str) -> Reading,
+    ) -> Result<(), StorageError> {
+        let mut damaged = None;
+        let mut read = || {
+            let query = "SELECT seq, body, checksum FROM records WHERE study = ?1 AND seq > ?2 ORDER BY seq";
+            let mut statement = self.connection.prepare_cached(query)?;
+            let mut rows = statement.query(params![study.0, after.cast_signed()])?;
+            while let Some(row) = rows.next()? {
+                let seq = row.get::<_, i64>(0)?.cast_unsigned();
+                let body = row.get_ref(1)?.as_str()?;
+                if checksum(body) != row.get::<_, i64>(2)? {
+                    damaged = Some(seq);
+                    break;
+                }
+                if each(seq, body) == Reading::Stop {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        read().map_err(|error: rusqlite::Error| explain(&self.place, &error))?;
+        damaged.map_or(Ok(()), |seq| {
+            let problem = format!("record {seq} of study {} is not what was written", study.0);
+            Err(StorageError::Damaged { place: self.place.clone(), problem })
+        })
+    }
+
+    fn delete(&mut self, study: StudyId) -> Result<bool, StorageError> {
+        self.write(|transaction| {
+            transaction.execute("DELETE FROM records WHERE study = ?1", [study.0])?;
+            transaction.execute("DELETE FROM leases WHERE study = ?1", [study.0])?;
+            Ok(transaction.execute("DELETE FROM studies WHERE id = ?1", [study.0])? > 0)
+        })
+    }
+
+    fn renew(
+        &mut self,
+        study: StudyId,
+        trials: &[usize],
+        owner: &str,
+        lasts: Duration,
+    ) -> Result<(), StorageError> {
+        self.write(|transaction| {
+            let mut renew = transaction.prepare_cached(
+                "UPDATE leases SET until = unixepoch('subsec') + ?4
+                 WHERE study = ?1 AND trial = ?2 AND owner = ?3",
+            )?;
+            for trial in trials {
+                renew.execute(params![study.0, integer(*trial), owner, lasts.as_secs_f64()])?;
+            }
+            Ok(())
+        })
+    }
+
+    fn leases(&mut self, study: StudyId) -> Result<Vec<Lease>, StorageError> {
+        let read = || {
+            let query = "SELECT trial, owner, until <= unixepoch('subsec') FROM leases WHERE study = ?1";
+            let mut statement = self.connection.prepare_cached(query)?;
+            let lease = |row: &rusqlite::Row<'_>| {
+                let trial = usize::try_from(row.get::<_, i64>(0)?).unwrap_or(usize::MAX);
+                Ok(Lease { trial, owner: row.get(1)?, has_expired: row.get(2)? })
+            };
+            statement.query_map([study.0], lease)?.collect::<Result<_, _>>()
+        };
+        read().map_err(|error| explain(&self.place, &error))
+    }
+}
+
+fn insert(
+    transaction: &Transaction<'_>,
+    study: StudyId,
+    seq: u64,
+    body: &str,
+) -> Result<(), rusqlite::Error> {
+    let query = "INSERT INTO records (study, seq, body, checksum) VALUES (?1, ?2, ?3, ?4)";
+    let mut insert = transaction.prepare_cached(query)?;
+    insert.execute(params![study.0, seq.cast_signed(), body, checksum(body)]).map(drop)
+}
+
+fn apply(
+    transaction: &Transaction<'_>,
+    study: StudyId,
+    change: &LeaseChange<'_>,
+) -> Result<(), rusqlite::Error> {
+    match *change {
+        LeaseChange::Claim { trial, owner, lasts } => transaction
+            .prepare_cached("INSERT OR REPLACE INTO leases VALUES (?1, ?2, ?3, unixepoch('subsec') + ?4)")?
+            .execute(params![study.0, integer(trial), owner, lasts.as_secs_f64()]),
+        LeaseChange::Release { trial } => transaction
+            .prepare_cached("DELETE FROM leases WHERE study = ?1 AND trial = ?2")?
+            .execute(params![study.0, integer(trial)]),
+    }
+    .map(drop)
+}
+
+fn integer(trial: usize) -> i64 {
+    i64::try_from(trial).unwrap_or(i64::MAX)
+}
+
+/// What kind of file was opened.
+enum Format {
+    Known,
+    Newer(i64),
+    Foreign,
+}
+
+/// Settings of the connection; makes the tables if the file is new.
+fn prepare(connection: &mut Connection) -> Result<Format, rusqlite::Error> {
+    connection.busy_timeout(PATIENCE)?;
+    let found = format(connection)?;
+    let format = match found {
+        Some(format) => format,
+        None => {
+            use_write_ahead_log(connection)?;
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let format = match format(&transaction)? {
+                Some(format) => format, // somebody else was faster
+                None => {
+                    transaction.execute_batch(TABLES)?;
+                    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+                    transaction.pragma_update(None, "user_version", FORMAT)?;
+                    Format::Known
+                }
+            };
+            transaction.commit()?;
+            format
+        }
+    };
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    Ok(format)
+}
+
+/// `None` if there is nothing in the file yet.
+fn format(connection: &Connection) -> Result<Option<Format>, rusqlite::Error> {
+    let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    let (application, version) = (number("application_id")?, number("user_version")?);
+    let any_table = connection.query_row("SELECT 1 FROM sqlite_schema", [], |_| Ok(())).optional()?;
+    Ok(match (application, any_table) {
+        (APPLICATION_ID, _) if version > FORMAT => Some(Format::Newer(version)),
+        (APPLICATION_ID, Some(())) => Some(Format::Known),
+        (_, Some(())) => Some(Format::Foreign),
+        (_, None) => None,
+    })
+}
+
+/// Readers and a writer do not wait for each other then. The switch itself does not wait for anybody, so we do.
+fn use_write_ahead_log(connection: &Connection) -> Result<(), rusqlite::Error> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let switched = connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
+        match switched {
+            Err(error) if is_busy(&error) && Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            switched => return switched,
+        }
+    }
+}
+
+/// Opens a file that may not be written, in a folder that may not either: such a file does not change.
+fn open_unchanging(path: &Path) -> Result<(Connection, Format), rusqlite::Error> {
+    let mut escaped = String::new();
+    for c in path.to_string_lossy().chars() {
+        match c {
+            '%' => escaped.push_str("%25"),
+            '?' => escaped.push_str("%3f"),
+            '#' => escaped.push_str("%23"),
+            c => escaped.push(c),
+        }
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)?;
+    let format = format(&connection)?.unwrap_or(Format::Foreign);
+    Ok((connection, format))
+}
+
+fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
+    error.sqlite_error_code()
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(code(error), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+fn is_forbidden(error: &rusqlite::Error) -> bool {
+    matches!(code(error), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied))
+}
+
+fn explain(place: &str, error: &rusqlite::Error) -> StorageError {
+    let (place, reason) = (place.to_owned(), error.to_string());
+    match code(error) {
+        Some(ErrorCode::DiskFull) => StorageError::Full { place },
+        Some(ErrorCode::ReadOnly) => StorageError::ReadOnly { place },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StorageError::Busy { place },
+        Some(ErrorCode::DatabaseCorrupt) => StorageError::Damaged { place, problem: reason },
+        Some(ErrorCode::NotADatabase) => StorageError::NotOurs { place },
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            StorageError::CannotOpen { place, reason }
+        }
+        _ => StorageError::Other { place, reason },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_file_that_is_something_else_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = folder.path().join("notes.txt");
+        fs::write(&text, "these are my notes, and there are quite a few of them\n".repeat(20)).unwrap();
+        let before = fs::read(&text).unwrap();
+        assert!(matches!(Sqlite::open(&text), Err(StorageError::NotOurs { .. })));
+        assert_eq!(fs::read(&text).unwrap(), before);
+
+        let other = folder.path().join("other.db");
+        Connection::open(&other).unwrap().execute_batch("CREATE TABLE trials (id INTEGER)").unwrap();
+        assert!(matches!(Sqlite::open(&other), Err(StorageError::NotOurs { .. })));
+    }
+
+    #[test]
+    fn a_file_of_a_later_version_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        drop(Sqlite::open(&path).unwrap());
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
+        let error = Sqlite::open(&path).err().unwrap();
+        assert!(matches!(error, StorageError::Newer { version: 7, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_record_that_is_not_what_was_written_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let mut log = Sqlite::open(&path).unwrap();
+        let id = log.create("s", "{\"value\": 1}").unwrap().unwrap();
+        Connection::open(&path).unwrap().execute("UPDATE records SET body = '{\"value\": 2}'", []).unwrap();
+        let error = log.read(id, 0, &mut |_, _| panic!("it must not be used")).unwrap_err();
+        assert!(error.to_string().contains("record 1 of study 1 is not what was written"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let error = Sqlite::open(Path::new("/no/such/folder/a.db")).err().unwrap().to_string();
+        assert!(error.starts_with("cannot open /no/such/folder/a.db"), "{error}");
+    }
+}

@@ -1,0 +1,453 @@
+//! How a study stands: a pure fold over the records of its log.
+//!
+//! Given: records, one after the other. Gives: trials, what is to be done next, when the study is over, and what its
+//! optimizer is to learn, in order. Does not know: storage, clocks, leases, optimizers. Each record costs the same,
+//! however long the log is.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use optimist::encode::Encoding;
+use optimist::space::Assignment;
+
+use crate::definition::{Definition, Direction, Plan};
+use crate::error::StudyError;
+use crate::event::{Cause, Event, Record, Source};
+use crate::objective::Measurement;
+use crate::trial::{Failure, Trial, TrialState};
+
+/// The study is over after this many suggestions in a row with too little to gain.
+const LOW_GAINS: usize = 5;
+
+/// Replicates are worth their while once there are this many points to choose from.
+const FEWEST_POINTS: usize = 5;
+
+/// How a study stands after its log so far.
+#[derive(Debug, Clone)]
+pub struct State {
+    definition: Definition,
+    encoding: Encoding,
+    head: u64,
+    created_at: u64,
+    trials: Vec<Trial>,
+    /// Points that somebody wants to be tried, the oldest first.
+    queue: VecDeque<Assignment>,
+    running: BTreeSet<usize>,
+    waiting: BTreeSet<usize>,
+    /// Trials that the plan has to pay for.
+    n_counted: usize,
+    /// The expected gains of the last suggestions, where they are known.
+    gains: VecDeque<Option<f64>>,
+    lessons: Vec<Lesson>,
+}
+
+/// What the optimizer learns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Lesson {
+    /// A trial is going to be measured.
+    Proposed {
+        /// Its number.
+        trial: usize,
+    },
+    /// It was measured.
+    Told {
+        /// Its number.
+        trial: usize,
+        /// To be maximised.
+        y: f64,
+        /// Standard deviation of its noise, where it is known.
+        noise_std: Option<f64>,
+    },
+    /// It gave no value.
+    Failed {
+        /// Its number.
+        trial: usize,
+    },
+    /// Nobody will measure it.
+    Withdrawn {
+        /// Its number.
+        trial: usize,
+    },
+    /// How many trials are planned from now on.
+    Planned {
+        /// In all.
+        trials: usize,
+    },
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// This trial, again.
+    Retry(usize),
+    /// A point that somebody asked for.
+    Enqueued(Assignment),
+    /// The point of this trial, once more.
+    Replicate(usize),
+    /// Whatever the optimizer suggests.
+    Suggest,
+}
+
+/// Why a study is over.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Over {
+    /// As many trials as were planned.
+    Trials,
+    /// A value is good enough.
+    Target {
+        /// The trial that it was measured in.
+        trial: usize,
+    },
+    /// There is too little to gain.
+    Gain {
+        /// The largest gain that the last suggestions were expected to bring.
+        gain: f64,
+    },
+}
+
+impl State {
+    /// The state after the first record.
+    ///
+    /// # Errors
+    /// If that is not the beginning of a study.
+    pub fn new(record: Record) -> Result<Self, StudyError> {
+        let Record { seq: 1, at, event: Event::Created { definition, .. }, .. } = record else {
+            return Err(StudyError::broken(record.seq, "a study begins with `created`, as record 1"));
+        };
+        let lessons = vec![Lesson::Planned { trials: definition.plan.trials }];
+        Ok(Self {
+            encoding: Encoding::new(definition.space.clone()),
+            definition: *definition,
+            head: 1,
+            created_at: at,
+            trials: Vec::new(),
+            queue: VecDeque::new(),
+            running: BTreeSet::new(),
+            waiting: BTreeSet::new(),
+            n_counted: 0,
+            gains: VecDeque::new(),
+            lessons,
+        })
+    }
+
+    /// Takes in the next record.
+    ///
+    /// # Errors
+    /// If it does not follow from those before it. Nothing is changed then.
+    pub fn apply(&mut self, record: Record) -> Result<(), StudyError> {
+        let Record { seq, at, event, .. } = record;
+        if seq != self.head + 1 {
+            let problem = format!("after record {} comes record {seq}: some are missing", self.head);
+            return Err(StudyError::broken(seq, problem));
+        }
+        self.take_in(at, event).map_err(|problem| StudyError::broken(seq, problem))?;
+        self.head = seq;
+        Ok(())
+    }
+
+    fn take_in(&mut self, at: u64, event: Event) -> Result<(), String> {
+        match event {
+            Event::Created { .. } => return Err("a study is created once".into()),
+            Event::Changed { plan } => self.change(*plan),
+            Event::Enqueued { params } => self.queue.push_back(params),
+            Event::Asked { trial, params, source, worker } => {
+                self.check_new(trial)?;
+                self.asked(&params, source)?;
+                self.trials.push(Trial::asked(trial, params, source, worker, at));
+                self.running.insert(trial);
+                self.n_counted += 1;
+                self.lessons.push(Lesson::Proposed { trial });
+            }
+            Event::Retried { trial, worker } => {
+                let known = self.known(trial)?;
+                known.attempts += 1;
+                known.worker = worker;
+                self.set_state(trial, TrialState::Running, at);
+            }
+            Event::Told { trial, measured, seconds } => {
+                let lesson = self.told(trial, &measured);
+                let known = self.known(trial)?;
+                known.measurements.push(measured);
+                known.seconds = seconds.or(known.seconds);
+                self.set_state(trial, TrialState::Complete, at);
+                self.lessons.push(lesson);
+            }
+            Event::Failed { trial, kind, reason, stderr, seconds } => {
+                let known = self.known(trial)?;
+                known.failure = Some(Failure { kind: Some(kind), reason, stderr });
+                known.seconds = seconds.or(known.seconds);
+                self.set_state(trial, TrialState::Failed, at);
+                self.lessons.push(Lesson::Failed { trial });
+            }
+            Event::Requeued { trial, cause, reason } => {
+                let known = self.known(trial)?;
+                if cause == Cause::Stopped {
+                    known.attempts = known.attempts.saturating_sub(1);
+                }
+                known.failure = Some(Failure { kind: None, reason, stderr: None });
+                self.set_state(trial, TrialState::Waiting, at);
+            }
+            Event::Cancelled { trial } => {
+                self.known(trial)?;
+                self.set_state(trial, TrialState::Cancelled, at);
+                self.lessons.push(Lesson::Withdrawn { trial });
+            }
+            Event::Added { trial, params, measured, reason } => {
+                self.check_new(trial)?;
+                let lesson = match &measured {
+                    Some(measured) => self.told(trial, measured),
+                    None => Lesson::Failed { trial },
+                };
+                self.trials.push(Trial::added(trial, params, measured, reason, at));
+                self.lessons.push(lesson);
+            }
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, plan: Plan) {
+        if plan.trials != self.definition.plan.trials {
+            self.lessons.push(Lesson::Planned { trials: plan.trials });
+        }
+        self.definition.plan = plan;
+    }
+
+    /// What a new trial takes from the queue, or says about the gain.
+    fn asked(&mut self, params: &Assignment, source: Source) -> Result<(), String> {
+        match source {
+            Source::Enqueued => {
+                let place = self.queue.iter().position(|queued| queued == params);
+                let place = place.ok_or("a point is tried as enqueued that is not in the queue")?;
+                self.queue.remove(place);
+            }
+            Source::Suggested { gain, .. } => {
+                self.gains.push_back(gain);
+                if self.gains.len() > LOW_GAINS {
+                    self.gains.pop_front();
+                }
+            }
+            Source::Replicate { of } => {
+                self.known(of)?;
+            }
+            Source::Imported => {}
+        }
+        Ok(())
+    }
+
+    fn told(&self, trial: usize, measured: &Measurement) -> Lesson {
+        let y = self.definition.direction.flip(measured.value);
+        Lesson::Told { trial, y, noise_std: measured.noise_std }
+    }
+
+    fn check_new(&self, trial: usize) -> Result<(), String> {
+        let next = self.trials.len();
+        if trial == next { Ok(()) } else { Err(format!("the next trial is {next}, not {trial}")) }
+    }
+
+    fn known(&mut self, trial: usize) -> Result<&mut Trial, String> {
+        self.trials.get_mut(trial).ok_or_else(|| format!("there is no trial {trial}"))
+    }
+
+    fn set_state(&mut self, trial: usize, state: TrialState, at: u64) {
+        let known = &mut self.trials[trial];
+        let counts = |state| state != TrialState::Cancelled && known.source != Source::Imported;
+        self.n_counted = self.n_counted + usize::from(counts(state)) - usize::from(counts(known.state));
+        known.state = state;
+        known.ended_at = known.has_ended().then_some(at);
+        for (set, member) in
+            [(&mut self.running, TrialState::Running), (&mut self.waiting, TrialState::Waiting)]
+        {
+            if state == member {
+                set.insert(trial);
+            } else {
+                set.remove(&trial);
+            }
+        }
+    }
+}
+
+/// What follows from it.
+impl State {
+    /// What the study is about, with the plan as it is now.
+    pub fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    /// How it is run.
+    pub fn plan(&self) -> &Plan {
+        &self.definition.plan
+    }
+
+    /// The space and its place in the unit cube.
+    pub fn encoding(&self) -> &Encoding {
+        &self.encoding
+    }
+
+    /// The number of the last record.
+    pub fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// When the study began: milliseconds since 1970.
+    pub fn created_at(&self) -> u64 {
+        self.created_at
+    }
+
+    /// All trials, by number.
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// Trials that somebody runs.
+    pub fn running(&self) -> impl Iterator<Item = &Trial> {
+        self.running.iter().map(|&trial| &self.trials[trial])
+    }
+
+    /// Trials that were put back and wait for somebody to run them.
+    pub fn waiting(&self) -> impl Iterator<Item = &Trial> {
+        self.waiting.iter().map(|&trial| &self.trials[trial])
+    }
+
+    /// Points that somebody wants to be tried, the oldest first.
+    pub fn queue(&self) -> impl Iterator<Item = &Assignment> {
+        self.queue.iter()
+    }
+
+    /// How many trials the plan has paid for: all but imported and cancelled ones.
+    pub fn n_counted(&self) -> usize {
+        self.n_counted
+    }
+
+    /// How many trials are in this state.
+    pub fn count(&self, state: TrialState) -> usize {
+        self.trials.iter().filter(|trial| trial.state == state).count()
+    }
+
+    /// What the optimizer is to learn, in order.
+    pub fn lessons(&self) -> &[Lesson] {
+        &self.lessons
+    }
+
+    /// The trial with the best value observed, the first of equals.
+    pub fn best_observed(&self) -> Option<&Trial> {
+        let direction = self.definition.direction;
+        let valued = self.trials.iter().filter_map(|trial| Some((trial.value()?, trial)));
+        let best = valued.reduce(|best, next| if direction.is_better(next.0, best.0) { next } else { best });
+        best.map(|(_, trial)| trial)
+    }
+
+    /// What is to be done next, whatever the plan says.
+    pub fn next(&self) -> Next {
+        if let Some(&trial) = self.waiting.first() {
+            Next::Retry(trial)
+        } else if let Some(params) = self.queue.front() {
+            Next::Enqueued(params.clone())
+        } else if let Some(trial) = self.worth_repeating() {
+            Next::Replicate(trial)
+        } else {
+            Next::Suggest
+        }
+    }
+
+    /// What is to be done next under the plan; `None` if there is nothing, though others may still be running trials.
+    pub fn planned(&self) -> Option<Next> {
+        match self.over() {
+            None => Some(self.next()),
+            Some(Over::Trials) => self.waiting.first().map(|&trial| Next::Retry(trial)),
+            Some(Over::Target { .. } | Over::Gain { .. }) => None,
+        }
+    }
+
+    /// Why there will be no further trial under the plan as it is now.
+    pub fn over(&self) -> Option<Over> {
+        let Plan { trials, target, min_gain, .. } = self.definition.plan;
+        if let Some((target, best)) = target.zip(self.best_observed())
+            && best.value().is_some_and(|value| !self.direction().is_better(target, value))
+        {
+            return Some(Over::Target { trial: best.number });
+        }
+        if let Some(min_gain) = min_gain
+            && self.gains.len() == LOW_GAINS
+            && self.gains.iter().all(|gain| gain.is_some_and(|gain| gain < min_gain))
+        {
+            let gain = self.gains.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+            return Some(Over::Gain { gain });
+        }
+        (self.n_counted >= trials).then_some(Over::Trials)
+    }
+
+    /// Whether the study is over and nobody runs a trial any more.
+    pub fn is_settled(&self) -> bool {
+        self.planned().is_none() && self.running.is_empty()
+    }
+
+    fn direction(&self) -> Direction {
+        self.definition.direction
+    }
+
+    /// The first trial at the point with the best mean, if it was measured, or is being measured, less than
+    /// `replicates` times. So a lucky value is measured again before anything is built on it.
+    fn worth_repeating(&self) -> Option<usize> {
+        let replicates = self.definition.plan.replicates;
+        if replicates <= 1 {
+            return None;
+        }
+        #[derive(Clone, Copy, Default)]
+        struct Point {
+            sum: f64,
+            n_measured: usize,
+            n_running: usize,
+        }
+        let mut points = vec![Point::default(); self.trials.len()];
+        for trial in &self.trials {
+            let point = &mut points[trial.original()];
+            point.n_running += usize::from(!trial.has_ended());
+            point.n_measured += trial.measurements.len();
+            point.sum += trial.measurements.iter().map(|measured| measured.value).sum::<f64>();
+        }
+        let mean = |point: &Point| self.direction().flip(point.sum / point.n_measured as f64);
+        let valued = || points.iter().enumerate().filter(|(_, point)| point.n_measured > 0);
+        let (number, best) =
+            valued().reduce(|best, next| if mean(next.1) > mean(best.1) { next } else { best })?;
+        let is_due =
+            best.n_measured + best.n_running < replicates && valued().nth(FEWEST_POINTS - 1).is_some();
+        is_due.then_some(number)
+    }
+}
+
+impl Trial {
+    fn asked(number: usize, params: Assignment, source: Source, worker: Option<String>, at: u64) -> Self {
+        Self {
+            number,
+            params,
+            source,
+            state: TrialState::Running,
+            attempts: 1,
+            measurements: Vec::new(),
+            failure: None,
+            seconds: None,
+            worker,
+            asked_at: at,
+            ended_at: None,
+        }
+    }
+
+    fn added(
+        number: usize,
+        params: Assignment,
+        measured: Option<Measurement>,
+        reason: Option<String>,
+        at: u64,
+    ) -> Self {
+        let state = if measured.is_some() { TrialState::Complete } else { TrialState::Failed };
+        let reason = reason.unwrap_or_else(|| "it failed where it was tried".to_owned());
+        let failure = measured.is_none().then_some(Failure { kind: None, reason, stderr: None });
+        Self {
+            state,
+            attempts: 0,
+            measurements: measured.into_iter().collect(),
+            failure,
+            ended_at: Some(at),
+            ..Self::asked(number, params, Source::Imported, None, at)
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The optimizer of a study, as a fold over its log.
+//!
+//! A suggestion for trial k is a pure function of the definition, of the log up to the record that was last seen, and of
+//! stream k of the seed. So it can be made again by anybody at any time, which is what [`verify`] does.
+//!
+//! What is proposed and told is the encoded form of the parameters in the log, never the optimizer's own numbers: decoding
+//! and encoding rounds, and the log is all that others have.
+
+use std::collections::VecDeque;
+
+use optimist::space::{Assignment, Value};
+use optimist::{MethodError, Observation, Optimizer, Outcome, Recommendation, rng};
+
+use crate::definition::Definition;
+use crate::error::StudyError;
+use crate::event::{Event, Record, Source};
+use crate::log::{Log, Reading, StudyId};
+use crate::state::{Lesson, State};
+
+/// An optimizer that follows a study.
+pub struct Adviser {
+    optimizer: Box<dyn Optimizer>,
+    /// By trial: its encoded point.
+    points: Vec<Vec<f64>>,
+    /// How many lessons of the study it knows.
+    n_learnt: usize,
+}
+
+impl Adviser {
+    /// Knows nothing yet.
+    ///
+    /// # Errors
+    /// If the settings of the optimizer do not fit the study.
+    pub fn new(state: &State) -> Result<Self, StudyError> {
+        let optimizer = build(state.definition(), state.encoding().domain(), state.plan().trials)?;
+        Ok(Self { optimizer, points: Vec::new(), n_learnt: 0 })
+    }
+
+    /// Learns what has happened since.
+    ///
+    /// # Errors
+    /// If the study has a point that is not in its space.
+    pub fn catch_up(&mut self, state: &State) -> Result<(), StudyError> {
+        while let Some(lesson) = state.lessons().get(self.n_learnt) {
+            if let Lesson::Planned { trials } = *lesson {
+                self.optimizer = build(state.definition(), state.encoding().domain(), trials)?;
+                for lesson in &state.lessons()[..self.n_learnt] {
+                    self.learn(lesson, state)?;
+                }
+            }
+            self.learn(lesson, state)?;
+            self.n_learnt += 1;
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, lesson: &Lesson, state: &State) -> Result<(), StudyError> {
+        let (trial, outcome) = match *lesson {
+            Lesson::Planned { .. } => return Ok(()),
+            Lesson::Proposed { trial } => {
+                let x = self.point(trial, state)?;
+                self.optimizer.propose(x);
+                return Ok(());
+            }
+            Lesson::Withdrawn { trial } => {
+                let x = self.point(trial, state)?;
+                self.optimizer.withdraw(&x);
+                return Ok(());
+            }
+            Lesson::Told { trial, y, noise_std } => (trial, Outcome::Value { y, noise_std }),
+            Lesson::Failed { trial } => (trial, Outcome::Failed),
+        };
+        let x = self.point(trial, state)?;
+        let told = self.optimizer.tell(Observation { x, outcome });
+        told.map_err(|error| StudyError::broken(state.head(), format!("trial {trial}: {error}")))
+    }
+
+    fn point(&mut self, trial: usize, state: &State) -> Result<Vec<f64>, StudyError> {
+        for known in &state.trials()[self.points.len().min(trial + 1)..=trial] {
+            let x = state.encoding().encode(&known.params);
+            let broken = |error| StudyError::broken(state.head(), format!("trial {}: {error}", known.number));
+            self.points.push(x.map_err(broken)?);
+        }
+        Ok(self.points[trial].clone())
+    }
+
+    /// What to try in trial `trial`.
+    pub fn suggest(&self, trial: usize, state: &State) -> Assignment {
+        let x = self.optimizer.suggest(&mut rng(state.definition().seed, trial as u64));
+        state.encoding().decode(&x)
+    }
+
+    /// By how much the best value is expected to become better.
+    pub fn expected_gain(&self) -> Option<f64> {
+        self.optimizer.expected_gain()
+    }
+
+    /// The point to bet on, and the trial that tried it; values are to be maximised.
+    pub fn recommend(&self) -> Option<(Recommendation, Option<usize>)> {
+        let recommended = self.optimizer.recommend()?;
+        let trial = self.points.iter().position(|x| *x == recommended.x);
+        Some((recommended, trial))
+    }
+
+    /// What a user should know about how points were found.
+    pub fn warnings(&self) -> Vec<String> {
+        self.optimizer.warnings()
+    }
+}
+
+fn build(
+    definition: &Definition,
+    domain: &optimist::encode::Domain,
+    trials: usize,
+) -> Result<Box<dyn Optimizer>, MethodError> {
+    definition.optimizer.method().build(domain, trials, definition.seed)
+}
+
+/// What came of going through a log again.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Verification {
+    /// How many records there are.
+    pub n_records: u64,
+    /// How many suggestions were made again.
+    pub n_suggestions: usize,
+    /// Those that came out differently.
+    pub mismatches: Vec<Mismatch>,
+}
+
+/// A suggestion that is not what the log says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mismatch {
+    /// The number of the trial.
+    pub trial: usize,
+    /// What the log has.
+    pub recorded: Assignment,
+    /// What came out now.
+    pub suggested: Assignment,
+}
+
+/// Makes every suggestion of a log again and compares it, bit for bit. `progress` is told the trial of each.
+///
+/// # Errors
+/// If the log cannot be read, or does not fold.
+pub fn verify(
+    log: &mut dyn Log,
+    study: StudyId,
+    mut progress: impl FnMut(usize),
+) -> Result<Verification, StudyError> {
+    let mut replay = Replay::default();
+    let mut failed = None;
+    log.read(study, 0, &mut |_, body| match Record::from_json(body)
+        .and_then(|record| replay.take_in(record, &mut progress))
+    {
+        Ok(()) => Reading::GoOn,
+        Err(error) => {
+            failed = Some(error);
+            Reading::Stop
+        }
+    })?;
+    match failed {
+        Some(error) => Err(error),
+        None => replay.finish(),
+    }
+}
+
+/// A study and its optimizer as they were when the next suggestion was made.
+#[derive(Default)]
+struct Replay {
+    study: Option<(State, Adviser)>,
+    /// Records that the next suggestion may not have seen.
+    ahead: VecDeque<Record>,
+    verification: Verification,
+}
+
+impl Replay {
+    fn take_in(&mut self, record: Record, progress: &mut impl FnMut(usize)) -> Result<(), StudyError> {
+        self.verification.n_records += 1;
+        if let Event::Asked { trial, params, source: Source::Suggested { seen, .. }, .. } = &record.event {
+            self.advance(*seen)?;
+            let Some((state, adviser)) = &mut self.study else {
+                return Err(StudyError::broken(record.seq, "a trial before the study was created"));
+            };
+            adviser.catch_up(state)?;
+            let suggested = adviser.suggest(*trial, state);
+            self.verification.n_suggestions += 1;
+            if state.head() != *seen || !is_same(&suggested, params) {
+                let recorded = params.clone();
+                self.verification.mismatches.push(Mismatch { trial: *trial, recorded, suggested });
+            }
+            progress(*trial);
+        }
+        self.ahead.push_back(record);
+        Ok(())
+    }
+
+    /// Folds the records up to `seen`.
+    fn advance(&mut self, seen: u64) -> Result<(), StudyError> {
+        while self.ahead.front().is_some_and(|record| record.seq <= seen) {
+            let Some(record) = self.ahead.pop_front() else { break };
+            match &mut self.study {
+                Some((state, _)) => state.apply(record)?,
+                None => {
+                    let state = State::new(record)?;
+                    let adviser = Adviser::new(&state)?;
+                    self.study = Some((state, adviser));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Verification, StudyError> {
+        self.advance(u64::MAX)?;
+        if let Some((state, adviser)) = &mut self.study {
+            adviser.catch_up(state)?;
+        }
+        Ok(self.verification)
+    }
+}
+
+/// The same values under the same names, to the last bit.
+fn is_same(a: &Assignment, b: &Assignment) -> bool {
+    let same_value = |a: &Value, b: &Value| match (a, b) {
+        (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+        (a, b) => a == b,
+    };
+    a.len() == b.len()
+        && a.iter().all(|(name, value)| b.get(name).is_some_and(|other| same_value(value, other)))
+}

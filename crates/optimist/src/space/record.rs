@@ -1,0 +1,54 @@
+//! How a space is stored and sent: `{"parameters": [{"name": "lr", "type": "float", "low": 1e-5, "high": 1.0}]}`.
+//! What is read is checked like any other space.
+
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::{Serialize, Serializer};
+
+use super::{Parameter, Space};
+
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Record<P> {
+    parameters: P,
+}
+
+impl Serialize for Space {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Record { parameters: self.parameters() }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Space {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Space, D::Error> {
+        let Record { parameters } = Record::<Vec<Parameter>>::deserialize(deserializer)?;
+        Space::new(parameters).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::Kind;
+
+    #[test]
+    fn a_space_is_read_as_it_was_written() {
+        let choices = vec!["sgd".into(), 3.into(), 0.1.into(), true.into()];
+        let space = Space::new(vec![
+            Parameter::new("solver", Kind::Categorical { choices }),
+            Parameter::new("lr", Kind::Float { low: 0.1 + 0.2, high: 1.0, log: true, step: None })
+                .when("solver", "sgd"),
+            Parameter::new("n", Kind::Int { low: 1, high: i64::MAX, log: false, step: Some(2) }),
+            Parameter::new("flag", Kind::Bool),
+        ])
+        .unwrap();
+        let text = serde_json::to_string(&space).unwrap();
+        assert_eq!(serde_json::from_str::<Space>(&text).unwrap(), space, "{text}");
+        assert!(text.contains(r#"{"name":"flag","type":"bool"}"#), "{text}");
+    }
+
+    #[test]
+    fn a_space_that_cannot_be_searched_is_not_read() {
+        let text = r#"{"parameters": [{"name": "lr", "type": "float", "low": 2.0, "high": 1.0}]}"#;
+        let error = serde_json::from_str::<Space>(text).unwrap_err().to_string();
+        assert!(error.contains("swap the bounds"), "{error}");
+    }
+}
