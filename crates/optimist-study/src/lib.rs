@@ -49,6 +49,6 @@ pub use interrupt::Interrupt;
 pub use log::{Storage, StorageError};
 pub use objective::{Measurement, Objective};
 pub use state::State;
-pub use study::{Best, Job, Kept, Study};
+pub use study::{Best, Import, Job, Kept, Study};
 pub use study_file::{StudyFile, StudyFileError};
 pub use trial::{Failure, Trial, TrialState};

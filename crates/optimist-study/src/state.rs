@@ -451,3 +451,94 @@ impl Trial {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StudyFile;
+
+    fn begun(lines: &str) -> State {
+        let text = format!("direction = 'maximize'\n{lines}\nparameters.x = {{ type = 'bool' }}");
+        let definition = Box::new(StudyFile::parse(&text).unwrap().definition);
+        State::new(Record::new(1, Event::Created { optimist: "0".into(), definition })).unwrap()
+    }
+
+    fn asked(trial: usize, gain: Option<f64>) -> Event {
+        let params = Assignment::from_iter([("x", trial % 2 == 0)]);
+        Event::Asked { trial, params, source: Source::Suggested { seen: 1, gain }, worker: None }
+    }
+
+    fn after(lines: &str, events: impl IntoIterator<Item = Event>) -> State {
+        let mut state = begun(lines);
+        for event in events {
+            state.apply(Record::new(state.head() + 1, event)).unwrap();
+        }
+        state
+    }
+
+    #[test]
+    fn a_log_begins_with_created_and_has_no_gaps() {
+        assert!(State::new(Record::new(1, asked(0, None))).is_err());
+        let mut state = begun("");
+        let error = state.apply(Record::new(3, asked(0, None))).unwrap_err().to_string();
+        assert!(error.contains("after record 1 comes record 3: some are missing"), "{error}");
+        let created =
+            Event::Created { optimist: "0".into(), definition: Box::new(state.definition().clone()) };
+        assert!(state.apply(Record::new(2, created)).is_err());
+        assert_eq!((state.head(), state.trials().len()), (1, 0));
+    }
+
+    #[test]
+    fn a_record_that_does_not_follow_is_refused_and_changes_nothing() {
+        let told = |trial| Event::Told { trial, measured: Measurement::new(1.0), seconds: None };
+        let params = Assignment::from_iter([("x", true)]);
+        let refused = [
+            asked(2, None),
+            told(1),
+            Event::Cancelled { trial: 1 },
+            Event::Retried { trial: 9, worker: None },
+            Event::Added { trial: 0, params: params.clone(), measured: None, reason: None },
+            Event::Asked { trial: 1, params: params.clone(), source: Source::Enqueued, worker: None },
+            Event::Asked { trial: 1, params, source: Source::Replicate { of: 1 }, worker: None },
+        ];
+        for event in refused {
+            let mut state = after("", [asked(0, None)]);
+            let before = format!("{state:?}");
+            let error = state.apply(Record::new(3, event.clone())).unwrap_err();
+            assert!(matches!(error, StudyError::Broken { seq: 3, .. }), "{event:?}: {error}");
+            assert_eq!(format!("{state:?}"), before, "{event:?}");
+        }
+    }
+
+    #[test]
+    fn little_to_gain_five_times_in_a_row_ends_the_study() {
+        let over = |gains: &[Option<f64>]| {
+            let events = gains.iter().enumerate().map(|(trial, gain)| asked(trial, *gain));
+            after("min_gain = 0.1\ntrials = 100", events).over()
+        };
+        assert_eq!(over(&[Some(0.05); 4]), None);
+        assert_eq!(
+            over(&[Some(0.05), Some(0.01), Some(0.02), Some(0.0), Some(0.03)]),
+            Some(Over::Gain { gain: 0.05 })
+        );
+        assert_eq!(over(&[Some(0.05), Some(0.05), Some(0.5), Some(0.05), Some(0.05)]), None);
+        assert_eq!(over(&[None; 5]), None);
+        let row = [&[Some(0.5)][..], &[Some(0.01); 5]].concat();
+        assert_eq!(over(&row), Some(Over::Gain { gain: 0.01 }));
+    }
+
+    #[test]
+    fn lessons_are_what_happened_with_the_sign_to_be_maximised() {
+        let told = Event::Told { trial: 0, measured: Measurement::new(2.0), seconds: None };
+        let events = [asked(0, None), asked(1, None), told, Event::Cancelled { trial: 1 }];
+        let state = after("trials = 7", events);
+        let expected = [
+            Lesson::Planned { trials: 7 },
+            Lesson::Proposed { trial: 0 },
+            Lesson::Proposed { trial: 1 },
+            Lesson::Told { trial: 0, y: 2.0, noise_std: None },
+            Lesson::Withdrawn { trial: 1 },
+        ];
+        assert_eq!(state.lessons(), expected);
+    }
+}

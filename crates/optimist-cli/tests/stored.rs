@@ -1,0 +1,232 @@
+//! Studies that outlive the program: the real binary is stopped, killed and started again, alone and with others.
+
+mod common;
+
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use common::Folder;
+use optimist_study::{Source, Storage, Study, Trial, TrialState};
+use serde_json::Value;
+
+/// A study of two floats whose objective is the given shell script, with further lines of its file.
+fn study(folder: &Folder, script: &str, lines: &str) {
+    let text = format!(
+        "name = \"roast\"\ndirection = \"maximize\"\nseed = 3\n{lines}
+[objective]
+command = [\"sh\", \"-c\", '''{script}''']
+[parameters.x]
+type = \"float\"
+low = -1
+high = 1
+[parameters.y]
+type = \"float\"
+low = -1
+high = 1
+"
+    );
+    folder.write("study.toml", &text);
+}
+
+fn opened(folder: &Folder) -> Study {
+    Study::open(&Storage::sqlite(folder.path().join("optimist.db")), "roast").unwrap()
+}
+
+fn params(study: &Study) -> Vec<String> {
+    study.state().trials().iter().map(|trial| format!("{:?}", trial.params)).collect()
+}
+
+fn start(folder: &Folder, args: &[&str]) -> Child {
+    folder.optimist(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Waits until the study has gone on by `n` records, and a little longer.
+fn wait_for(folder: &Folder, n: u64, longer: Duration) {
+    let head = || {
+        let storage = Storage::sqlite(folder.path().join("optimist.db"));
+        Study::open(&storage, "roast").map_or(0, |study| study.state().head())
+    };
+    let (before, start) = (head(), Instant::now());
+    while head() < before + n && start.elapsed() < Duration::from_secs(60) {
+        sleep(Duration::from_millis(10));
+    }
+    sleep(longer);
+}
+
+const SLOW: &str = "sleep 0.03; echo $OPTIMIST_X";
+
+#[test]
+fn a_run_that_is_killed_again_and_again_ends_as_one_that_was_not() {
+    let whole = Folder::new();
+    study(&whole, SLOW, "trials = 14");
+    whole.run(&["run", "study.toml"]).expect_code(0);
+
+    let killed = Folder::new();
+    study(&killed, SLOW, "trials = 14\nmax_attempts = 100");
+    for kill in 0..6 {
+        let mut child = start(&killed, &["run", "study.toml"]);
+        wait_for(&killed, 2, Duration::from_millis(7 * kill));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let output = killed.run(&["run", "study.toml"]).expect_code(0);
+    assert!(
+        output.stderr.contains("going on: ") || output.stderr.contains("nothing left"),
+        "{}",
+        output.stderr
+    );
+
+    let (whole, mut killed) = (opened(&whole), opened(&killed));
+    assert_eq!(params(&whole), params(&killed));
+    assert!(killed.state().trials().iter().all(|trial| trial.state == TrialState::Complete));
+    assert!(killed.state().trials().iter().any(|trial| trial.attempts > 1), "no trial was hit");
+    assert_eq!(killed.verify(|_| ()).unwrap().mismatches, []);
+}
+
+#[test]
+fn a_study_that_is_done_is_shown_and_goes_on_when_more_is_wanted() {
+    let folder = Folder::new();
+    study(&folder, "echo $OPTIMIST_X", "trials = 5");
+    let first = folder.run(&["run", "study.toml"]).expect_code(0);
+    assert!(first.stdout.starts_with("roast: 5 trials in "), "{}", first.stdout);
+    let again = folder.run(&["run", "study.toml"]).expect_code(0);
+    assert!(again.stderr.contains("nothing left to do: 5 of 5 trials are done"), "{}", again.stderr);
+    let body = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(body(&first.stdout), body(&again.stdout));
+
+    let more = folder.run(&["run", "study.toml", "--trials", "8"]).expect_code(0);
+    assert!(more.stderr.contains("going on: 5 of 8 trials are done"), "{}", more.stderr);
+    assert!(more.stdout.starts_with("roast: 8 trials, 3 of them now in "), "{}", more.stdout);
+    folder.run(&["verify", "roast"]).expect_code(0);
+}
+
+#[test]
+fn a_study_file_that_has_become_another_study_is_refused() {
+    let folder = Folder::new();
+    study(&folder, "echo 1", "trials = 2");
+    folder.run(&["run", "study.toml"]).expect_code(0);
+    let changes = [
+        ("low = -1", "low = -2", "space"),
+        ("maximize", "minimize", "direction"),
+        ("seed = 3", "seed = 4", "seed"),
+    ];
+    for (from, to, what) in changes {
+        folder.write("other.toml", &folder.read("study.toml").replace(from, to));
+        let output = folder.run(&["run", "other.toml"]).expect_code(1);
+        let expected = format!("error: study `roast` has another {what}");
+        assert!(output.stderr.starts_with(&expected), "{}", output.stderr);
+    }
+    let commented = format!("# the same\n{}", folder.read("study.toml").replace("trials = 2", "trials = 3"));
+    folder.write("study.toml", &commented);
+    folder.run(&["run", "study.toml"]).expect_code(0);
+    assert_eq!(opened(&folder).state().trials().len(), 3);
+}
+
+#[test]
+fn workers_of_several_processes_share_a_study() {
+    let folder = Folder::new();
+    study(&folder, SLOW, "trials = 24\nworkers = 2");
+    let mut run = start(&folder, &["run", "study.toml"]);
+    wait_for(&folder, 1, Duration::ZERO);
+    let mut workers: Vec<Child> = (0..2).map(|_| start(&folder, &["worker", "roast"])).collect();
+    for child in workers.iter_mut().chain([&mut run]) {
+        assert!(child.wait().unwrap().success());
+    }
+    let mut study = opened(&folder);
+    let trials = study.state().trials();
+    assert_eq!(trials.len(), 24);
+    assert!(trials.iter().all(|trial| trial.state == TrialState::Complete && trial.attempts == 1));
+    let mut names: Vec<&str> = trials.iter().filter_map(|trial| trial.worker.as_deref()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.len() >= 2, "{names:?}");
+    assert_eq!(study.verify(|_| ()).unwrap().mismatches, []);
+    let output = folder.run(&["worker", "rost"]).expect_code(1);
+    assert!(output.stderr.contains("study `rost` is not in optimist.db"), "{}", output.stderr);
+}
+
+#[test]
+fn a_trial_that_was_stopped_is_put_back_and_run_first_next_time() {
+    let folder = Folder::new();
+    study(&folder, "mkdir $OPTIMIST_X 2>/dev/null || exec echo 1; kill -TERM $PPID; sleep 100", "trials = 2");
+    let output = folder.run(&["run", "study.toml"]).expect_code(130);
+    assert!(
+        output.stderr.contains("stopped after 0 of 2 trials; run it again to go on"),
+        "{}",
+        output.stderr
+    );
+    let stopped = opened(&folder);
+    let trials: Vec<&Trial> = stopped.state().waiting().collect();
+    assert_eq!((trials.len(), trials[0].number, trials[0].attempts), (1, 0, 0));
+    folder.run(&["run", "study.toml"]).expect_code(130);
+    let trials = opened(&folder);
+    assert_eq!(trials.state().trials()[0].state, TrialState::Complete);
+    assert_eq!(trials.state().trials()[0].params, stopped.state().trials()[0].params);
+}
+
+#[test]
+fn runs_stop_by_failures_in_a_row_by_time_and_by_target() {
+    let folder = Folder::new();
+    study(&folder, "exit 3", "trials = 50\nmax_failures = 4");
+    let output = folder.run(&["run", "study.toml"]).expect_code(1);
+    let expected =
+        "stopped after 4 failed trials in a row (max_failures); the last one because:\nthe command exited";
+    assert!(output.stderr.contains(expected), "{}", output.stderr);
+    assert_eq!(opened(&folder).state().count(TrialState::Failed), 4);
+
+    let folder = Folder::new();
+    study(&folder, "sleep 0.2; echo 1", "trials = 5000\nmax_time = 0.5");
+    let output = folder.run(&["run", "study.toml"]).expect_code(0);
+    assert!(output.stderr.contains("the time is up (max_time)"), "{}", output.stderr);
+
+    let folder = Folder::new();
+    study(&folder, "echo $OPTIMIST_X", "trials = 5000\ntarget = 0.2");
+    folder.run(&["run", "study.toml"]).expect_code(0);
+    let study = opened(&folder);
+    let values: Vec<f64> = study.state().trials().iter().filter_map(Trial::value).collect();
+    assert!(
+        values.iter().rev().skip(1).all(|value| *value < 0.2) && values[values.len() - 1] >= 0.2,
+        "{values:?}"
+    );
+}
+
+#[test]
+fn an_objective_may_ask_for_another_attempt() {
+    let folder = Folder::new();
+    let busy = r#"echo '{"error": "busy", "retry": true}'"#;
+    study(&folder, &format!("mkdir $OPTIMIST_X 2>/dev/null || exec echo 1; {busy}"), "trials = 2");
+    folder.run(&["run", "study.toml"]).expect_code(0);
+    let study = opened(&folder);
+    let attempts: Vec<usize> = study.state().trials().iter().map(|trial| trial.attempts).collect();
+    assert_eq!(attempts, [2, 2]);
+}
+
+#[test]
+fn promising_points_are_measured_again() {
+    let folder = Folder::new();
+    study(&folder, "echo $OPTIMIST_X", "trials = 12\nreplicates = 2");
+    folder.run(&["run", "study.toml"]).expect_code(0);
+    let study = opened(&folder);
+    let again =
+        study.state().trials().iter().filter(|trial| matches!(trial.source, Source::Replicate { .. }));
+    assert!(again.count() >= 1);
+}
+
+#[test]
+fn verify_says_so_in_words_and_in_json() {
+    let folder = Folder::new();
+    study(&folder, "echo $OPTIMIST_X", "trials = 6\nworkers = 2");
+    folder.run(&["run", "study.toml"]).expect_code(0);
+    let words = folder.run(&["verify", "roast"]).expect_code(0).stdout;
+    assert!(
+        words.contains("6 suggestions were made again, and all came out the same, bit for bit"),
+        "{words}"
+    );
+    let json: Value =
+        serde_json::from_str(&folder.run(&["verify", "roast", "--json"]).expect_code(0).stdout).unwrap();
+    assert_eq!((json["suggestions"].as_u64(), &json["mismatches"]), (Some(6), &Value::Array(Vec::new())));
+    let output = folder.run(&["verify", "roast", "--storage", "elsewhere.db"]).expect_code(1);
+    assert!(output.stderr.contains("study `roast` is not in elsewhere.db"), "{}", output.stderr);
+    assert!(!folder.path().join("elsewhere.db").exists(), "looking makes nothing");
+}
