@@ -149,7 +149,7 @@ fn workers_of_several_processes_share_a_study() {
 #[test]
 fn a_trial_that_was_stopped_is_put_back_and_run_first_next_time() {
     let folder = Folder::new();
-    study(&folder, "mkdir $OPTIMIST_X 2>/dev/null || exec echo 1; kill -TERM $PPID; sleep 100", "trials = 2");
+    study(&folder, "mkdir at$OPTIMIST_X 2>/dev/null || exec echo 1; kill -TERM $PPID; sleep 100", "trials = 2");
     let output = folder.run(&["run", "study.toml"]).expect_code(130);
     assert!(
         output.stderr.contains("stopped after 0 of 2 trials; run it again to go on"),
@@ -195,7 +195,7 @@ fn runs_stop_by_failures_in_a_row_by_time_and_by_target() {
 fn an_objective_may_ask_for_another_attempt() {
     let folder = Folder::new();
     let busy = r#"echo '{"error": "busy", "retry": true}'"#;
-    study(&folder, &format!("mkdir $OPTIMIST_X 2>/dev/null || exec echo 1; {busy}"), "trials = 2");
+    study(&folder, &format!("mkdir at$OPTIMIST_X 2>/dev/null || exec echo 1; {busy}"), "trials = 2");
     folder.run(&["run", "study.toml"]).expect_code(0);
     let study = opened(&folder);
     let attempts: Vec<usize> = study.state().trials().iter().map(|trial| trial.attempts).collect();

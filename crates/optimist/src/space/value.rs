@@ -9,9 +9,8 @@ use serde::{Serialize, Serializer};
 ///
 /// Numbers are equal by value, so `Int(1) == Float(1.0)`: files and other languages do not keep
 /// the two apart.
-#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, serde::Serialize)]
 #[serde(untagged)]
-// Read in this order: as a float an integer would be read too.
 pub enum Value {
     /// A yes or no.
     Bool(bool),
@@ -95,6 +94,41 @@ impl From<&str> for Value {
 impl From<String> for Value {
     fn from(text: String) -> Value {
         Value::Text(text)
+    }
+}
+
+/// As what it looks like. Integers beyond `i64` are read as floats.
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+        struct Bare;
+        impl Visitor<'_> for Bare {
+            type Value = Value;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string, a number, true or false")
+            }
+
+            fn visit_bool<E>(self, b: bool) -> Result<Value, E> {
+                Ok(Value::Bool(b))
+            }
+
+            fn visit_i64<E>(self, i: i64) -> Result<Value, E> {
+                Ok(Value::Int(i))
+            }
+
+            fn visit_u64<E>(self, i: u64) -> Result<Value, E> {
+                Ok(i64::try_from(i).map_or(Value::Float(i as f64), Value::Int))
+            }
+
+            fn visit_f64<E>(self, v: f64) -> Result<Value, E> {
+                Ok(Value::Float(v))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+                Ok(Value::from(text))
+            }
+        }
+        deserializer.deserialize_any(Bare)
     }
 }
 
