@@ -18,7 +18,7 @@ mod scale;
 pub use domain::{Axis, AxisKind, Domain, Grid};
 
 pub(crate) use coupling::{Coupling, FeasibleWalk};
-pub(crate) use domain::is_same_point;
+pub(crate) use domain::{TOLERANCE, is_same_point};
 
 use self::scale::Scale;
 use crate::error::SpaceError;

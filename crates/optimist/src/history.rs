@@ -1,6 +1,8 @@
 //! What an optimizer was told and what it is waiting for: the same book-keeping for all of them.
 
-use crate::encode::{Domain, is_same_point};
+use std::collections::BTreeSet;
+
+use crate::encode::{Domain, TOLERANCE, is_same_point};
 use crate::error::TellError;
 use crate::optimizer::{Observation, Outcome, Recommendation};
 
@@ -9,14 +11,25 @@ use crate::optimizer::{Observation, Outcome, Recommendation};
 pub struct History {
     domain: Domain,
     observations: Vec<Observation>,
+    /// The observations by where they are.
+    index: Index,
     pending: Vec<Vec<f64>>,
     n_proposed: usize,
+}
+
+/// Finds points without looking at all of them: by a weighted sum of their coordinates, which is nearly the same for
+/// points that are, and hardly ever for others.
+#[derive(Debug, Clone, Default)]
+struct Index {
+    /// Sums, which are not negative and so ordered as their bits are, and the numbers of the points.
+    by_sum: BTreeSet<(u64, usize)>,
 }
 
 impl History {
     /// Nothing told, nothing pending.
     pub fn new(domain: Domain) -> History {
-        History { domain, observations: Vec::new(), pending: Vec::new(), n_proposed: 0 }
+        let (observations, pending) = (Vec::new(), Vec::new());
+        History { domain, observations, index: Index::default(), pending, n_proposed: 0 }
     }
 
     /// The domain that all points lie in.
@@ -63,6 +76,7 @@ impl History {
         }
         self.domain.snap(&mut observation.x);
         self.withdraw(&observation.x);
+        self.index.insert(&observation.x, self.observations.len());
         self.observations.push(observation);
         Ok(())
     }
@@ -76,8 +90,8 @@ impl History {
 
     /// Whether `x` was told or is pending, to 1e-9 in each coordinate.
     pub fn is_taken(&self, x: &[f64]) -> bool {
-        let told = self.observations.iter().map(|observation| &observation.x);
-        told.chain(&self.pending).any(|taken| is_same_point(taken, x))
+        let is_told = |number: usize| is_same_point(&self.observations[number].x, x);
+        self.index.near(x).any(is_told) || self.pending.iter().any(|pending| is_same_point(pending, x))
     }
 
     /// The largest value told, the first of equals, as a recommendation without a model.
@@ -101,9 +115,35 @@ impl History {
     }
 }
 
+impl Index {
+    fn insert(&mut self, x: &[f64], number: usize) {
+        self.by_sum.insert((Self::sum(x).to_bits(), number));
+    }
+
+    /// The numbers of all points that are the same as `x`, and of few others.
+    fn near(&self, x: &[f64]) -> impl Iterator<Item = usize> {
+        let (sum, width) = (Self::sum(x), 2.0 * TOLERANCE * x.len() as f64);
+        let (low, high) = ((sum - width).max(0.0), sum + width);
+        self.by_sum.range((low.to_bits(), 0)..=(high.to_bits(), usize::MAX)).map(|(_, number)| *number)
+    }
+
+    /// With weights from 0.5 to 1 that have nothing to do with each other (SplitMix64).
+    fn sum(x: &[f64]) -> f64 {
+        let weight = |j: u64| {
+            let mut z = (j + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            0.5 + ((z ^ (z >> 31)) >> 12) as f64 / (1_u64 << 53) as f64
+        };
+        (0..).zip(x).map(|(j, x)| weight(j) * x.max(0.0)).sum()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::optimizer::rng;
+    use rand::RngExt;
 
     fn value(x: &[f64], y: f64, noise_std: Option<f64>) -> Observation {
         Observation { x: x.to_vec(), outcome: Outcome::Value { y, noise_std } }
@@ -149,6 +189,24 @@ mod tests {
         history.withdraw(&[0.2]);
         assert_eq!([0.1, 0.2, 0.3].map(|x| history.is_taken(&[x])), [true, false, true]);
         assert_eq!(history.pending(), [[0.3]]);
+    }
+
+    #[test]
+    fn a_point_is_taken_if_any_point_told_is_the_same_and_not_otherwise() {
+        let mut history = History::new(Domain::cube(4));
+        let mut rng = rng(0, 0);
+        // Half of the coordinates are at the ends, as choices are.
+        let mut draw =
+            || -> Vec<f64> { (0..4).map(|_| rng.random_range(-0.5..1.5_f64).clamp(0.0, 1.0)).collect() };
+        (0..300).for_each(|_| history.tell(failed(&draw())).unwrap());
+        let told: Vec<Vec<f64>> = history.observations().iter().map(|told| told.x.clone()).collect();
+        for offset in [0.0, 9e-10, 2e-9] {
+            for x in told.iter().cloned().chain((0..300).map(|_| draw())) {
+                let x: Vec<f64> = x.iter().map(|x| if *x > 0.5 { x - offset } else { x + offset }).collect();
+                let expected = told.iter().any(|told| is_same_point(told, &x));
+                assert_eq!(history.is_taken(&x), expected, "{x:?} at {offset}");
+            }
+        }
     }
 
     #[test]
