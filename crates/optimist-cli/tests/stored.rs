@@ -149,7 +149,11 @@ fn workers_of_several_processes_share_a_study() {
 #[test]
 fn a_trial_that_was_stopped_is_put_back_and_run_first_next_time() {
     let folder = Folder::new();
-    study(&folder, "mkdir at$OPTIMIST_X 2>/dev/null || exec echo 1; kill -TERM $PPID; sleep 100", "trials = 2");
+    study(
+        &folder,
+        "mkdir at$OPTIMIST_X 2>/dev/null || exec echo 1; kill -TERM $PPID; sleep 100",
+        "trials = 2",
+    );
     let output = folder.run(&["run", "study.toml"]).expect_code(130);
     assert!(
         output.stderr.contains("stopped after 0 of 2 trials; run it again to go on"),

@@ -464,7 +464,7 @@ mod tests {
     }
 
     fn asked(trial: usize, gain: Option<f64>) -> Event {
-        let params = Assignment::from_iter([("x", trial % 2 == 0)]);
+        let params = Assignment::from_iter([("x", trial.is_multiple_of(2))]);
         Event::Asked { trial, params, source: Source::Suggested { seen: 1, gain }, worker: None }
     }
 

@@ -441,19 +441,22 @@ impl Study {
     }
 
     /// Puts back the trials of workers that are not heard of any more, or fails those that were started often enough.
+    /// Gives the trials whose workers are: these may still be put back one day.
     ///
     /// # Errors
     /// If storage cannot be used.
-    pub fn reclaim(&mut self) -> Result<(), StudyError> {
+    pub fn reclaim(&mut self) -> Result<Vec<usize>, StudyError> {
         self.commit(|study| {
-            let leases = study.log.leases(study.id)?;
-            let mut decision = Decision::leave(());
-            for lease in leases.iter().filter(|lease| lease.has_expired || is_gone(&lease.owner)) {
+            let mut decision = Decision::leave(Vec::new());
+            for lease in study.log.leases(study.id)? {
                 let trial = lease.trial;
-                let Some(known) = study.state.trials().get(trial) else { continue };
-                if known.state == TrialState::Running {
+                let known = study.state.trials().get(trial);
+                let Some(known) = known.filter(|known| known.state == TrialState::Running) else { continue };
+                if lease.has_expired || is_gone(&lease.owner) {
                     decision.events.push(study.lost(known, lease.has_expired));
                     decision = decision.release(trial);
+                } else {
+                    decision.result.push(trial);
                 }
             }
             Ok(decision)

@@ -44,6 +44,8 @@ pub struct Orders {
 pub enum Notice {
     /// A trial has ended, or was put back.
     Trial(Box<Trial>),
+    /// There is nothing to do here until others have ended this many trials.
+    Waiting(usize),
     /// Something went wrong and is being dealt with, in a sentence.
     Trouble(String),
 }
@@ -127,6 +129,14 @@ struct Held {
     n_workers: usize,
 }
 
+/// What a worker is to do next.
+enum Todo {
+    Measure(Job),
+    /// Others run this many trials, and may leave them to be done here.
+    Wait(usize),
+    Nothing,
+}
+
 impl<'a> Crew<'a> {
     fn new(study: Study, orders: &'a Orders, interrupt: &'a Interrupt) -> Self {
         let plan = study.state().plan();
@@ -158,39 +168,47 @@ impl<'a> Crew<'a> {
 
     fn work_on(&self, report: &Sender<Notice>) -> Result<(), StudyError> {
         let mut evaluator = Evaluator::new(&self.orders.objective, &self.names, self.interrupt);
+        let mut is_waiting = false;
         while !self.is_over() {
             match self.next_job()? {
-                Some(job) => {
+                Todo::Measure(job) => {
+                    is_waiting = false;
                     let start = Instant::now();
                     let answer = evaluator.evaluate(job.trial, &job.params);
                     let trial = self.store(&job, answer, start.elapsed().as_secs_f64(), report)?;
                     // Nobody listens any more if the run was given up.
                     let _ = report.send(Notice::Trial(Box::new(trial)));
                 }
-                None if self.holds_all_that_runs() => break,
-                None => self.pause(POLL),
+                Todo::Wait(n_elsewhere) => {
+                    if !is_waiting {
+                        let _ = report.send(Notice::Waiting(n_elsewhere));
+                    }
+                    is_waiting = true;
+                    self.pause(POLL);
+                }
+                Todo::Nothing => break,
             }
         }
         Ok(())
     }
 
-    fn next_job(&self) -> Result<Option<Job>, StudyError> {
+    fn next_job(&self) -> Result<Todo, StudyError> {
         let mut study = lock(&self.study);
-        study.reclaim()?;
+        let running = study.reclaim()?;
         let job = study.claim()?;
-        if let Some(job) = &job {
-            let mut held = lock(&self.held);
-            held.trials.insert(job.trial);
-            held.lease = study.state().plan().lease;
-        }
-        Ok(job)
-    }
-
-    /// Whether nobody else can leave anything to do here.
-    fn holds_all_that_runs(&self) -> bool {
-        let study = lock(&self.study);
-        let held = lock(&self.held);
-        study.state().running().all(|trial| held.trials.contains(&trial.number))
+        let mut held = lock(&self.held);
+        Ok(match job {
+            Some(job) => {
+                held.trials.insert(job.trial);
+                held.lease = study.state().plan().lease;
+                Todo::Measure(job)
+            }
+            // What workers here put back, they take up themselves.
+            None => match running.iter().filter(|trial| !held.trials.contains(trial)).count() {
+                0 => Todo::Nothing,
+                n_elsewhere => Todo::Wait(n_elsewhere),
+            },
+        })
     }
 
     fn store(
