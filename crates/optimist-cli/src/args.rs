@@ -5,7 +5,20 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::commands::ask::AskArgs;
 use crate::commands::bench::BenchCommand;
+use crate::commands::best::BestArgs;
+use crate::commands::completions::CompletionsArgs;
+use crate::commands::create::CreateArgs;
+use crate::commands::delete::DeleteArgs;
+use crate::commands::enqueue::EnqueueArgs;
+use crate::commands::export::ExportArgs;
+use crate::commands::fail::FailArgs;
+use crate::commands::init::InitArgs;
+use crate::commands::list::ListArgs;
+use crate::commands::show::ShowArgs;
+use crate::commands::tell::TellArgs;
+use crate::commands::trials::TrialsArgs;
 use crate::storage::StorageArgs;
 
 /// Finds the best input of a function that is expensive, noisy and opaque.
@@ -24,15 +37,41 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Write a study file to start from
+    Init(InitArgs),
     /// Begin a study or go on with it: vary the parameters, measure the objective, show the best that was found
     Run(RunArgs),
     /// Measure trials of a study that was begun elsewhere, until it is over
     Worker(WorkerArgs),
+    /// Begin a study that others will run, or that a person will measure
+    Create(CreateArgs),
+    /// Get the next trial, to measure it yourself
+    Ask(AskArgs),
+    /// Tell the value of a trial
+    Tell(TellArgs),
+    /// Tell that a trial has no value
+    Fail(FailArgs),
+    /// Have a point of your own tried next
+    Enqueue(EnqueueArgs),
+    /// List the studies there are
+    List(ListArgs),
+    /// Show how a study stands: progress, best, parameters, what runs, what failed
+    Show(ShowArgs),
+    /// Show the point to bet on, or the best few
+    Best(BestArgs),
+    /// Print trials as a table, CSV or JSON lines
+    Trials(TrialsArgs),
+    /// Write the whole log of a study to a file, losslessly
+    Export(ExportArgs),
+    /// Remove a study for good
+    Delete(DeleteArgs),
     /// Make every suggestion of a study again from its log, and compare
     Verify(VerifyArgs),
     /// Compare optimizers: on functions whose optimum is known, and on the hyper-parameters of classifiers
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// Print a script that completes commands and options in your shell
+    Completions(CompletionsArgs),
 }
 
 const RUN_EXAMPLES: &str = "\

@@ -7,6 +7,7 @@ mod number;
 mod picture;
 mod progress;
 mod session;
+mod show;
 mod storage;
 mod summary;
 
@@ -21,10 +22,23 @@ use args::{Cli, Command};
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Init(args) => commands::init::execute(args),
         Command::Run(args) => commands::run::execute(args),
         Command::Worker(args) => commands::worker::execute(args),
+        Command::Create(args) => commands::create::execute(args),
+        Command::Ask(args) => commands::ask::execute(args),
+        Command::Tell(args) => commands::tell::execute(args),
+        Command::Fail(args) => commands::fail::execute(args),
+        Command::Enqueue(args) => commands::enqueue::execute(args),
+        Command::List(args) => commands::list::execute(args),
+        Command::Show(args) => commands::show::execute(args),
+        Command::Best(args) => commands::best::execute(args),
+        Command::Trials(args) => commands::trials::execute(args),
+        Command::Export(args) => commands::export::execute(args),
+        Command::Delete(args) => commands::delete::execute(args),
         Command::Verify(args) => commands::verify::execute(args),
         Command::Bench(command) => commands::bench::execute(command),
+        Command::Completions(args) => commands::completions::execute(&args),
     };
     result.unwrap_or_else(|error| {
         if is_closed_pipe(&error) {

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use optimist_study::{Direction, State, Trial};
 
 use crate::number::significant;
-use crate::summary::in_short;
+use crate::show::in_short;
 
 /// Follows a run.
 pub struct Progress {
@@ -24,7 +24,7 @@ impl Progress {
         let bar = if std::io::stderr().is_terminal() {
             let planned = state.plan().trials as u64;
             let bar = ProgressBar::new(planned).with_style(style()).with_message("no value yet");
-            bar.set_position((state.n_counted() - state.running().count() - state.waiting().count()) as u64);
+            bar.set_position(state.n_done() as u64);
             bar.reset_eta();
             bar.enable_steady_tick(Duration::from_millis(200));
             bar

@@ -1,7 +1,8 @@
 //! Where studies are kept, as commands are told.
 
+use anyhow::bail;
 use clap::Args;
-use optimist_study::{Storage, StorageError};
+use optimist_study::{Storage, StorageError, Study};
 
 /// What is used if nothing else is said.
 const DEFAULT: &str = "optimist.db";
@@ -26,4 +27,59 @@ impl StorageArgs {
         let storage: Storage = word.parse()?;
         Ok(storage.with_notify(|trouble| eprintln!("{trouble}")))
     }
+}
+
+/// A study by its name.
+#[derive(Debug, Args)]
+pub struct StudyArgs {
+    /// The name of the study
+    pub study: String,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+/// A study by its name, or the only one there is.
+#[derive(Debug, Args)]
+pub struct AnyStudyArgs {
+    /// The name of the study; may be left out if there is only one
+    study: Option<String>,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+impl StudyArgs {
+    /// Opens it.
+    pub fn open(&self) -> anyhow::Result<Study> {
+        Ok(Study::open(&self.storage.storage()?, &self.study)?)
+    }
+}
+
+impl AnyStudyArgs {
+    /// Opens it.
+    pub fn open(&self) -> anyhow::Result<Study> {
+        let storage = self.storage.storage()?;
+        if let Some(name) = &self.study {
+            return Ok(Study::open(&storage, name)?);
+        }
+        match &names(&storage)?[..] {
+            [] => bail!(
+                "there are no studies in {storage} yet; `optimist run FILE` or `optimist create FILE` begins one"
+            ),
+            [only] => Ok(Study::open(&storage, only)?),
+            several => bail!(
+                "there are {} studies in {storage}; say which one: {}",
+                several.len(),
+                several.join(", ")
+            ),
+        }
+    }
+}
+
+/// The studies in `storage`. Looking makes nothing.
+pub fn names(storage: &Storage) -> Result<Vec<String>, StorageError> {
+    if !storage.exists() {
+        return Ok(Vec::new());
+    }
+    let entries = storage.connect()?.studies()?;
+    Ok(entries.into_iter().map(|entry| entry.name).collect())
 }

@@ -2,24 +2,29 @@
 
 use std::time::Duration;
 
-use comfy_table::{Table, presets};
-use optimist::space::{Assignment, Value};
+use optimist::space::Assignment;
 use optimist_study::{Best, State, Trial, TrialState};
 
 use crate::number::{significant, with_uncertainty};
 use crate::picture;
+use crate::show::{self, duration, shown};
 
 /// The study as it stands after a run in which `n_ended` trials ended.
 pub fn text(state: &State, best: Option<&Best>, n_ended: usize, took: Duration) -> String {
+    let mut parts = vec![headline(state, n_ended, took), best_points(state, best)];
+    parts.extend(picture::text(state.trials(), state.definition().direction));
+    parts.join("\n\n")
+}
+
+/// The recommended point and, if it is another one, that with the best observed value.
+pub fn best_points(state: &State, best: Option<&Best>) -> String {
     let recommended = best.map(|best| Column::recommended(best, state));
     let observed = state
         .best_observed()
         .filter(|trial| recommended.as_ref().and_then(|column| column.trial) != Some(*trial));
     let columns: Vec<Column<'_>> =
         recommended.into_iter().chain(observed.map(Column::best_observed)).collect();
-    let mut parts = vec![headline(state, n_ended, took), table(state, &columns)];
-    parts.extend(picture::text(state.trials(), state.definition().direction));
-    parts.join("\n\n")
+    table(state, &columns)
 }
 
 /// A point worth showing.
@@ -59,13 +64,12 @@ fn headline(state: &State, n_ended: usize, took: Duration) -> String {
 }
 
 fn table(state: &State, columns: &[Column<'_>]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
+    let mut rows = Vec::new();
     let mut row = |title: &str, cell: &dyn Fn(&Column<'_>) -> Option<String>| {
         let cells: Vec<Option<String>> = columns.iter().map(cell).collect();
         if cells.iter().any(Option::is_some) {
             let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
-            table.add_row(std::iter::once(title.to_owned()).chain(cells));
+            rows.push(std::iter::once(title.to_owned()).chain(cells).collect());
         }
     };
     row("", &|column| Some(column.title.to_owned()));
@@ -76,34 +80,13 @@ fn table(state: &State, columns: &[Column<'_>]) -> String {
     for parameter in state.definition().space.parameters() {
         row(&parameter.name, &|column| column.params.get(&parameter.name).map(shown));
     }
-    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
-}
-
-/// `lr=0.01 kind=relu`.
-pub fn in_short(params: &Assignment) -> String {
-    let pairs: Vec<String> = params.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
-    pairs.join(" ")
-}
-
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Float(number) => significant(*number, 6),
-        other => other.to_string(),
-    }
-}
-
-fn duration(took: Duration) -> String {
-    let seconds = took.as_secs();
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, _) => format!("{:.1} s", took.as_secs_f64()),
-        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
-        (hours, minutes, _) => format!("{hours} h {minutes} min"),
-    }
+    show::table(rows)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use optimist::space::Value;
     use optimist_study::{Measurement, Storage, Study, StudyFile};
 
     const STUDY: &str = "

@@ -85,6 +85,14 @@ impl Direction {
         }
     }
 
+    /// As users write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Direction::Maximize => "maximize",
+            Direction::Minimize => "minimize",
+        }
+    }
+
     /// Whether `value` is better than `other`.
     pub fn is_better(self, value: f64, other: f64) -> bool {
         self.flip(value) > self.flip(other)

@@ -317,6 +317,11 @@ impl State {
         self.n_counted
     }
 
+    /// How many of those have ended.
+    pub fn n_done(&self) -> usize {
+        self.n_counted - self.running.len() - self.waiting.len()
+    }
+
     /// How many trials are in this state.
     pub fn count(&self, state: TrialState) -> usize {
         self.trials.iter().filter(|trial| trial.state == state).count()

@@ -3,6 +3,8 @@
 //! Each of these decides, from the state, what to append, and appends it if nobody came in between; otherwise it reads on
 //! and decides again. So any number of processes may do any of this at the same time.
 
+mod transfer;
+
 use std::time::Duration;
 
 use optimist::space::Assignment;
@@ -11,7 +13,7 @@ use crate::definition::{Definition, Plan};
 use crate::error::StudyError;
 use crate::event::{Cause, Event, FailureKind, Record, Source};
 use crate::identity::{Identity, is_gone};
-use crate::log::{Appended, LeaseChange, Log, Reading, Storage, StudyId};
+use crate::log::{self, Appended, LeaseChange, Log, Reading, Storage, StudyId};
 use crate::objective::{Measurement, NoValue};
 use crate::state::{Next, State};
 use crate::suggest::{self, Adviser, Verification};
@@ -207,6 +209,14 @@ impl Study {
         }))
     }
 
+    /// Who holds which trials; a trial that was asked for without a lease has none.
+    ///
+    /// # Errors
+    /// If storage cannot be read.
+    pub fn leases(&mut self) -> Result<Vec<log::Lease>, StudyError> {
+        Ok(self.log.leases(self.id)?)
+    }
+
     /// What a user should know about how points were found.
     ///
     /// # Errors
@@ -242,7 +252,18 @@ impl Study {
     /// # Errors
     /// If storage cannot be used.
     pub fn ask(&mut self, worker: Option<&str>) -> Result<Job, StudyError> {
-        let job = self.take(worker, None, |state| Some(state.next()))?;
+        self.ask_within(worker, None)
+    }
+
+    /// The same for somebody who must tell before the lease has run out, if there is one. The lease is not bound to this
+    /// process, and nothing renews it.
+    ///
+    /// # Errors
+    /// If storage cannot be used.
+    pub fn ask_within(&mut self, worker: Option<&str>, lease: Option<Duration>) -> Result<Job, StudyError> {
+        let owner = worker.unwrap_or(&self.identity.name).to_owned();
+        let lease = lease.map(|lasts| (owner.as_str(), lasts));
+        let job = self.take(worker, lease, |state| Some(state.next()))?;
         Ok(job.expect("there is always something to do when the plan is not asked"))
     }
 
@@ -252,18 +273,17 @@ impl Study {
     /// # Errors
     /// If storage cannot be used.
     pub fn claim(&mut self) -> Result<Option<Job>, StudyError> {
-        let (name, lease) = (self.identity.name.clone(), self.state.plan().lease);
-        self.take(Some(&name), Some(lease), State::planned)
+        let (Identity { name, owner }, lease) = (self.identity.clone(), self.state.plan().lease);
+        self.take(Some(&name), Some((&owner, lease)), State::planned)
     }
 
     fn take(
         &mut self,
         worker: Option<&str>,
-        lease: Option<Duration>,
+        lease: Option<(&str, Duration)>,
         next: impl Fn(&State) -> Option<Next>,
     ) -> Result<Option<Job>, StudyError> {
         let worker = worker.map(str::to_owned);
-        let owner = self.identity.owner.clone();
         let mut suggestion: Option<Job> = None;
         self.refresh()?;
         self.commit(|study| {
@@ -274,7 +294,7 @@ impl Study {
                     let known = &study.state.trials()[trial];
                     let job = Job { trial, params: known.params.clone(), source: known.source };
                     let retried = Event::Retried { trial, worker: worker.clone() };
-                    return Ok(Decision::append(retried, Some(job)).claim(trial, &owner, lease));
+                    return Ok(Decision::append(retried, Some(job)).claim(trial, lease));
                 }
                 Some(Next::Enqueued(params)) => (Source::Enqueued, params),
                 Some(Next::Replicate(of)) => {
@@ -290,7 +310,7 @@ impl Study {
             suggestion = matches!(source, Source::Suggested { .. }).then(|| job.clone());
             let (params, worker) = (job.params.clone(), worker.clone());
             let asked = Event::Asked { trial, params, source, worker };
-            Ok(Decision::append(asked, Some(job)).claim(trial, &owner, lease))
+            Ok(Decision::append(asked, Some(job)).claim(trial, lease))
         })
     }
 
@@ -466,7 +486,7 @@ impl Study {
     fn lost(&self, trial: &Trial, has_expired: bool) -> Event {
         let worker = trial.worker.as_deref().unwrap_or("its worker");
         let reason = match has_expired {
-            true => format!("{worker} was not heard of for {} s", self.state.plan().lease.as_secs_f64()),
+            true => format!("{worker} was not heard of before its lease ran out"),
             false => format!("{worker} has ended without a word"),
         };
         let number = trial.number;
@@ -536,9 +556,9 @@ impl<T> Decision<T> {
         Self { events: vec![event], leases: Vec::new(), result }
     }
 
-    fn claim(mut self, trial: usize, owner: &str, lasts: Option<Duration>) -> Self {
-        let owner = owner.to_owned();
-        self.leases.extend(lasts.map(|lasts| Lease::Claim { trial, owner, lasts }));
+    fn claim(mut self, trial: usize, lease: Option<(&str, Duration)>) -> Self {
+        let claimed = lease.map(|(owner, lasts)| Lease::Claim { trial, owner: owner.to_owned(), lasts });
+        self.leases.extend(claimed);
         self
     }
 

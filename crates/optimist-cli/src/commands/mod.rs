@@ -1,6 +1,19 @@
 //! The commands, a file each.
 
+pub mod ask;
 pub mod bench;
+pub mod best;
+pub mod completions;
+pub mod create;
+pub mod delete;
+pub mod enqueue;
+pub mod export;
+pub mod fail;
+pub mod init;
+pub mod list;
 pub mod run;
+pub mod show;
+pub mod tell;
+pub mod trials;
 pub mod verify;
 pub mod worker;

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use optimist_study::worker::{Ending, Orders};
-use optimist_study::{State, Study, StudyError, StudyFile, TrialState};
+use optimist_study::{State, StudyFile, TrialState};
 
 use crate::args::RunArgs;
+use crate::commands::create::begin;
 use crate::session::{self, Session};
 use crate::{picture, summary};
 
@@ -24,10 +25,7 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     let orders = Orders { objective: file.objective()?.clone(), workers: file.definition.plan.workers };
 
     let storage = args.storage.storage()?;
-    let (study, was_there) = match Study::resume_or_create(&storage, file.definition.clone()) {
-        Err(StudyError::Method(error)) => return Err(file.wrong_settings(&error).into()),
-        opened => opened?,
-    };
+    let (study, was_there) = begin(&storage, &file)?;
     if was_there {
         eprintln!("{}", how_it_stands(study.state()));
     }
@@ -54,7 +52,7 @@ fn conclude(state: &State, ending: Ending, has_value: bool) -> anyhow::Result<Ex
     match ending {
         Ending::CannotStart(error) => return Err(error.into()),
         Ending::Interrupted => {
-            let (done, planned) = (n_done(state), state.plan().trials);
+            let (done, planned) = (state.n_done(), state.plan().trials);
             eprintln!("stopped after {done} of {planned} trials; run it again to go on");
             return Ok(ExitCode::from(INTERRUPTED));
         }
@@ -71,16 +69,11 @@ fn conclude(state: &State, ending: Ending, has_value: bool) -> anyhow::Result<Ex
 }
 
 fn how_it_stands(state: &State) -> String {
-    let (done, planned) = (n_done(state), state.plan().trials);
+    let (done, planned) = (state.n_done(), state.plan().trials);
     match state.is_settled() {
         true => format!("nothing left to do: {done} of {planned} trials are done"),
         false => format!("going on: {done} of {planned} trials are done"),
     }
-}
-
-/// Trials that the plan counts and that have ended.
-fn n_done(state: &State) -> usize {
-    state.n_counted() - state.running().count() - state.waiting().count()
 }
 
 fn all_failed(state: &State) -> String {

@@ -9,7 +9,7 @@ use optimist_study::suggest::{Mismatch, Verification};
 use serde_json::json;
 
 use crate::args::VerifyArgs;
-use crate::summary::in_short;
+use crate::show::in_short;
 
 /// Verifies the study; errors are printed by `main`.
 pub fn execute(args: VerifyArgs) -> anyhow::Result<ExitCode> {

@@ -1,0 +1,89 @@
+//! `optimist ask STUDY`: what to measure next, for somebody who measures by other means than `optimist run`.
+
+use std::num::NonZeroUsize;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use optimist_study::{Job, Study};
+use serde_json::json;
+
+use crate::show::{or_dash, print, print_json, shown, table};
+use crate::storage::AnyStudyArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  optimist ask film                  the next trial: set it up, measure it, tell
+  optimist ask film -n 4 --worker anna
+  optimist ask film --json           {\"trial\": 7, \"params\": {\"temperature\": 181.2}, ...}
+  optimist ask film --lease 86400    not told within a day, it is given to the next who asks
+
+The trial is yours until you tell its value (`optimist tell`) or that there is none (`optimist fail`), however long
+that takes; --lease sets a limit. What waits comes first, then what was enqueued, then what the optimizer suggests.
+
+Exit status: 0 if there is a trial, 1 if not, 2 if the command line is wrong.";
+
+/// Options of `optimist ask`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct AskArgs {
+    #[command(flatten)]
+    study: AnyStudyArgs,
+    /// Ask for this many trials, to be measured at the same time
+    #[arg(short, long = "number", value_name = "K", default_value = "1")]
+    n: NonZeroUsize,
+    /// Put a trial back if it is not told within this many seconds [default: never]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    lease: Option<Duration>,
+    /// Who measures it; `optimist show` tells
+    #[arg(long, value_name = "NAME")]
+    worker: Option<String>,
+    /// Print one JSON object for each trial
+    #[arg(long)]
+    json: bool,
+}
+
+/// Asks; errors are printed by `main`.
+pub fn execute(args: AskArgs) -> anyhow::Result<ExitCode> {
+    let mut study = args.study.open()?;
+    study.reclaim()?;
+    let mut jobs = Vec::new();
+    for _ in 0..args.n.get() {
+        let job = study.ask_within(args.worker.as_deref(), args.lease)?;
+        if args.json {
+            print_json(&json!({ "trial": job.trial, "params": job.params, "source": job.source.word() }))?;
+        }
+        jobs.push(job);
+    }
+    if !args.json {
+        print(in_words(&study, &jobs))?;
+        let (name, last) = (study.name(), jobs.last().map_or(0, |job| job.trial));
+        eprintln!("when measured: optimist tell {name} {last} VALUE");
+    }
+    let planned = study.state().plan().trials;
+    if study.state().n_counted() > planned {
+        eprintln!("note: this is beyond the {planned} trials that were planned");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn in_words(study: &Study, jobs: &[Job]) -> String {
+    let parameters = || study.state().definition().space.parameters().iter().map(|known| known.name.as_str());
+    if let [Job { trial, params, .. }] = jobs {
+        let rows = params.iter().map(|(name, value)| vec![name.to_owned(), shown(value)]).collect();
+        return format!("trial {trial}\n{}", table(rows));
+    }
+    let title = std::iter::once("trial").chain(parameters()).map(str::to_owned).collect();
+    let row = |job: &Job| {
+        let values = parameters().map(|name| or_dash(job.params.get(name).map(shown)));
+        std::iter::once(job.trial.to_string()).chain(values).collect()
+    };
+    table(std::iter::once(title).chain(jobs.iter().map(row)).collect())
+}
+
+fn seconds(word: &str) -> Result<Duration, String> {
+    let lasts = word.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    // A century is for ever, and later than any database can count.
+    let possible = lasts.filter(|lasts| !lasts.is_zero() && lasts.as_secs() < 3_000_000_000);
+    possible.ok_or_else(|| "expected a number of seconds above 0".to_owned())
+}

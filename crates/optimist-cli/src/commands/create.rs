@@ -1,0 +1,88 @@
+//! `optimist create FILE`: begins a study that somebody else will run, a person included.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+use optimist_study::{Storage, Study, StudyError, StudyFile, StudyFileError};
+use serde_json::json;
+
+use crate::show::{print, print_json};
+use crate::storage::StorageArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  optimist create film.toml                  then `optimist ask film`, `optimist tell film 0 81.5`
+  optimist create film.toml --name film-2    a second study of the same kind
+  optimist create film.jsonl                 a study from the log that `optimist export` wrote
+  optimist create sim.toml --storage postgres://me@lab/studies    then `optimist worker sim` anywhere
+
+Done again after the file has changed, it takes over the new plan (trials, objective, stopping). A study file
+without [objective] is for a person who measures; `optimist run` also begins the study, and then runs it.
+
+Exit status: 0 if the study is there, 1 if it cannot be, 2 if the file or the command line is wrong.";
+
+/// Options of `optimist create`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct CreateArgs {
+    /// A study file (TOML), or a log that `optimist export` wrote
+    file: PathBuf,
+    #[command(flatten)]
+    storage: StorageArgs,
+    /// Call the study so, whatever the file says
+    #[arg(long)]
+    name: Option<String>,
+    /// Print the result as a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Creates the study; errors are printed by `main`.
+pub fn execute(args: CreateArgs) -> anyhow::Result<ExitCode> {
+    let storage = args.storage.storage()?;
+    let unreadable = |reason| StudyFileError::Unreadable { path: args.file.clone(), reason };
+    let text = std::fs::read_to_string(&args.file).map_err(unreadable)?;
+    // No TOML file begins so, and every log does.
+    let (study, was_there) = if text.trim_start().starts_with('{') {
+        let restored = Study::restore(&storage, text.lines(), args.name.as_deref());
+        (restored.with_context(|| format!("{} cannot be restored", args.file.display()))?, false)
+    } else {
+        let mut file = StudyFile::read(&args.file)?;
+        file.definition.name = args.name.unwrap_or(file.definition.name);
+        begin(&storage, &file)?
+    };
+    let state = study.state();
+    let (name, n_trials) = (study.name(), state.trials().len());
+    if args.json {
+        print_json(&json!({
+            "study": name,
+            "storage": storage.to_string(),
+            "created": !was_there,
+            "trials": n_trials,
+            "planned": state.plan().trials,
+        }))?;
+    } else {
+        let file = args.file.display();
+        print(match (was_there, n_trials) {
+            (true, _) => format!("study `{name}` was in {storage} before; its plan is that of {file} now"),
+            (false, 0) => format!("study `{name}` is in {storage}"),
+            (false, n) => format!("study `{name}` is in {storage}, with {n} trials"),
+        })?;
+        if !was_there && state.plan().objective.is_none() {
+            eprintln!(
+                "next: `optimist ask {name}` says what to measure, `optimist tell {name} TRIAL VALUE` takes it"
+            );
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Opens the study that `file` describes, or begins it; whether it was there.
+pub fn begin(storage: &Storage, file: &StudyFile) -> anyhow::Result<(Study, bool)> {
+    match Study::resume_or_create(storage, file.definition.clone()) {
+        Err(StudyError::Method(error)) => Err(file.wrong_settings(&error).into()),
+        opened => Ok(opened?),
+    }
+}

@@ -1,0 +1,99 @@
+//! `optimist delete STUDY`: removes a study for good.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::Args;
+use serde_json::json;
+
+use crate::show::{count, print, print_json};
+use crate::storage::StudyArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  optimist export film film.jsonl && optimist delete film --yes      with a copy
+
+Exit status: 0 if it is gone, 1 if it is still there, 2 if the command line is wrong.";
+
+/// Options of `optimist delete`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct DeleteArgs {
+    #[command(flatten)]
+    study: StudyArgs,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Delete it even while trials run
+    #[arg(long)]
+    force: bool,
+    /// Print the result as a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Deletes the study; errors are printed by `main`.
+pub fn execute(args: DeleteArgs) -> anyhow::Result<ExitCode> {
+    let mut study = args.study.open()?;
+    study.reclaim()?;
+    let (name, n_trials, n_running) =
+        (study.name().to_owned(), study.state().trials().len(), study.state().running().count());
+    if n_running > 0 && !args.force {
+        let are = if n_running == 1 { "1 trial runs" } else { &format!("{n_running} trials run") };
+        bail!("{are} in study `{name}`; `optimist show {name}` tells where; --force deletes it all the same");
+    }
+    if !args.yes {
+        if !io::stdin().is_terminal() {
+            bail!(
+                "study `{name}` is deleted only if somebody says yes; give --yes where nobody can be asked"
+            );
+        }
+        let question =
+            format!("delete study `{name}` with its {} for good? [y/N] ", count(n_trials, "trial"));
+        if !says_yes(&question, &mut io::stdin().lock(), &mut io::stderr())? {
+            bail!("study `{name}` was not deleted");
+        }
+    }
+    study.delete()?;
+    if args.json {
+        print_json(&json!({ "study": name, "deleted": true, "trials": n_trials }))?;
+    } else {
+        print(format!("study `{name}` is deleted, with its {}", count(n_trials, "trial")))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn says_yes(question: &str, from: &mut impl BufRead, to: &mut impl Write) -> io::Result<bool> {
+    write!(to, "{question}")?;
+    to.flush()?;
+    let mut answer = String::new();
+    from.read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_yes_is_yes() {
+        let answers = [
+            ("y\n", true),
+            ("YES\n", true),
+            ("\n", false),
+            ("", false),
+            ("n\n", false),
+            ("yesterday\n", false),
+        ];
+        for (answer, expected) in answers {
+            let mut asked = Vec::new();
+            assert_eq!(
+                says_yes("sure? ", &mut answer.as_bytes(), &mut asked).unwrap(),
+                expected,
+                "{answer:?}"
+            );
+            assert_eq!(asked, b"sure? ");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! `optimist export STUDY FILE`: the whole log of a study, to keep or to take elsewhere.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use optimist_study::Study;
+use optimist_study::log::Reading;
+use serde_json::json;
+
+use crate::show::{print, print_json};
+use crate::storage::StudyArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  optimist export film film.jsonl            nothing is lost: every record, to the last bit
+  optimist export film - | gzip > film.jsonl.gz
+  optimist create film.jsonl --storage postgres://me@lab/studies      the same study, elsewhere
+
+For spreadsheets and data frames see `optimist trials --format csv`.
+
+Exit status: 0 if it is written, 1 if not, 2 if the command line is wrong.";
+
+/// Options of `optimist export`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    study: StudyArgs,
+    /// The file to write, or - for standard output
+    file: PathBuf,
+    /// Overwrite the file if it is there
+    #[arg(long)]
+    force: bool,
+    /// Say what was written as a JSON object; not with -, which is JSON lines anyway
+    #[arg(long)]
+    json: bool,
+}
+
+/// Writes the log; errors are printed by `main`.
+pub fn execute(args: ExportArgs) -> anyhow::Result<ExitCode> {
+    let mut study = args.study.open()?;
+    if args.file.as_os_str() == "-" {
+        write(&mut study, io::stdout().lock())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let shown = args.file.display();
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).create_new(!args.force);
+    let file = match options.open(&args.file) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            bail!("{shown} is there already; give another name, or --force to overwrite it")
+        }
+        opened => opened.with_context(|| format!("cannot write {shown}"))?,
+    };
+    let n_records = write(&mut study, &file).with_context(|| format!("cannot write {shown}"))?;
+    file.sync_all().with_context(|| format!("cannot write {shown}"))?;
+    if args.json {
+        print_json(&json!({ "study": study.name(), "file": args.file, "records": n_records }))?;
+    } else {
+        print(format!("{n_records} records of study `{}` are in {shown}", study.name()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes every record on a line; how many there are.
+fn write(study: &mut Study, to: impl Write) -> anyhow::Result<u64> {
+    let mut to = BufWriter::new(to);
+    let mut n_records = 0;
+    let mut written = Ok(());
+    study.export(|line| {
+        written = writeln!(to, "{line}");
+        n_records += 1;
+        if written.is_ok() { Reading::GoOn } else { Reading::Stop }
+    })?;
+    written.and_then(|()| to.flush())?;
+    Ok(n_records)
+}

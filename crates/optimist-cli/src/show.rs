@@ -1,0 +1,90 @@
+//! How commands show things: lines, tables, points, ages.
+
+use std::io::Write;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use comfy_table::{Table, presets};
+use optimist::space::{Assignment, Value};
+use serde::Serialize;
+
+use crate::number::significant;
+
+/// Prints a text on standard output.
+pub fn print(text: impl std::fmt::Display) -> anyhow::Result<()> {
+    writeln!(std::io::stdout(), "{text}")?;
+    Ok(())
+}
+
+/// Prints a line of JSON on standard output.
+pub fn print_json(object: &impl Serialize) -> anyhow::Result<()> {
+    print(serde_json::to_string(object)?)
+}
+
+/// Rows of cells in columns, without lines between them.
+pub fn table(rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.add_rows(rows);
+    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// `lr=0.01 kind=relu`.
+pub fn in_short(params: &Assignment) -> String {
+    let pairs: Vec<String> = params.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
+    pairs.join(" ")
+}
+
+/// A value of a parameter.
+pub fn shown(value: &Value) -> String {
+    match value {
+        Value::Float(number) => significant(*number, 6),
+        other => other.to_string(),
+    }
+}
+
+/// A value that may be missing.
+pub fn or_dash(text: Option<impl ToString>) -> String {
+    text.map_or_else(|| "-".to_owned(), |text| text.to_string())
+}
+
+/// `1 trial`, `2 trials`.
+pub fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// `2.5 s`, `3 min 10 s`, `4 h 5 min`, `12 days`.
+pub fn duration(took: Duration) -> String {
+    let seconds = took.as_secs();
+    match (seconds / 86_400, seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, 0, _) => format!("{:.1} s", took.as_secs_f64()),
+        (0, 0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (0 | 1, hours, minutes, _) => format!("{hours} h {minutes} min"),
+        (days, ..) => format!("{days} days"),
+    }
+}
+
+/// How long ago something was: milliseconds since 1970.
+pub fn age(at: u64) -> String {
+    let then = UNIX_EPOCH + Duration::from_millis(at);
+    let ago = SystemTime::now().duration_since(then).unwrap_or_default();
+    format!("{} ago", duration(Duration::from_secs(ago.as_secs())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_the_units_that_people_would_use() {
+        let cases = [
+            (0, "0.0 s"),
+            (75, "1 min 15 s"),
+            (3600, "1 h 0 min"),
+            (90_000, "25 h 0 min"),
+            (864_000, "10 days"),
+        ];
+        for (seconds, expected) in cases {
+            assert_eq!(duration(Duration::from_secs(seconds)), expected);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! A study's log as lines of text, out of one storage and into another.
+
+use super::{Study, StudyError};
+use crate::event::{Event, Record};
+use crate::log::{Appended, Log, Reading, Storage, StudyId};
+use crate::state::State;
+
+impl Study {
+    /// Gives every record, as it is stored, to `each`, until that says stop.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn export(&mut self, mut each: impl FnMut(&str) -> Reading) -> Result<(), StudyError> {
+        self.log.read(self.id, 0, &mut |_, body| each(body))?;
+        Ok(())
+    }
+
+    /// The study that was exported as these lines, in another storage or, if `name` is given, under another name. Nothing is
+    /// stored unless every record is sound. Leases stay behind: trials that ran, run on until somebody tells.
+    ///
+    /// # Errors
+    /// If the lines are not a log, there is a study of that name, or storage cannot be written.
+    pub fn restore<'l>(
+        storage: &Storage,
+        lines: impl IntoIterator<Item = &'l str>,
+        name: Option<&str>,
+    ) -> Result<Self, StudyError> {
+        let (state, bodies) = fold(lines, name)?;
+        let name = state.definition().name.clone();
+        let mut log = storage.connect()?;
+        let (first, rest) = bodies.split_first().ok_or_else(|| StudyError::broken(1, "the log is empty"))?;
+        let Some(id) = log.create(&name, first)? else {
+            return Err(StudyError::Exists { name, storage: storage.to_string() });
+        };
+        match append(&mut *log, id, rest) {
+            Ok(()) => Ok(Self::with(storage, log, id, state, None)),
+            Err(error) => {
+                log.delete(id)?;
+                Err(error)
+            }
+        }
+    }
+}
+
+/// What the lines say, and the records to store.
+fn fold<'l>(
+    lines: impl IntoIterator<Item = &'l str>,
+    name: Option<&str>,
+) -> Result<(State, Vec<String>), StudyError> {
+    let mut state: Option<State> = None;
+    let mut bodies = Vec::new();
+    for (seq, line) in (1..).zip(lines.into_iter().filter(|line| !line.trim().is_empty())) {
+        let unreadable = |error| match error {
+            StudyError::Unreadable { problem } => StudyError::broken(seq, problem),
+            other => other,
+        };
+        let mut record = Record::from_json(line).map_err(unreadable)?;
+        if let (Some(name), Event::Created { definition, .. }) = (name, &mut record.event) {
+            definition.name = name.to_owned();
+            bodies.push(record.to_json());
+        } else {
+            bodies.push(line.to_owned());
+        }
+        match &mut state {
+            None => state = Some(State::new(record)?),
+            Some(state) => state.apply(record)?,
+        }
+    }
+    let state = state.ok_or_else(|| StudyError::broken(1, "the log is empty"))?;
+    Ok((state, bodies))
+}
+
+fn append(log: &mut dyn Log, id: StudyId, bodies: &[String]) -> Result<(), StudyError> {
+    match log.append(id, 1, bodies, &[])? {
+        Appended::Stored => Ok(()),
+        Appended::Moved | Appended::Gone => {
+            Err(StudyError::broken(2, "somebody else wrote to the study while it was being restored"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objective::Measurement;
+    use crate::{StudyFile, TrialState};
+
+    fn studied() -> Study {
+        let text = "direction = 'minimize'\nparameters.x = { type = 'float', low = 0, high = 1 }";
+        let file = StudyFile::parse(text).unwrap();
+        let mut study = Study::create(&Storage::memory(), file.definition).unwrap();
+        for value in [0.1 + 0.2, 1e-300] {
+            let job = study.ask(Some("anna")).unwrap();
+            study.tell(job.trial, Measurement::new(value), None).unwrap();
+        }
+        study.ask(None).unwrap();
+        study
+    }
+
+    fn lines(study: &mut Study) -> Vec<String> {
+        let mut lines = Vec::new();
+        study
+            .export(|line| {
+                lines.push(line.to_owned());
+                Reading::GoOn
+            })
+            .unwrap();
+        lines
+    }
+
+    #[test]
+    fn a_log_comes_back_as_it_was_and_the_study_goes_on() {
+        let mut study = studied();
+        let exported = lines(&mut study);
+        let storage = Storage::memory();
+        let mut restored = Study::restore(&storage, exported.iter().map(String::as_str), None).unwrap();
+        assert_eq!(lines(&mut restored), exported);
+        assert_eq!(restored.state().trials(), study.state().trials());
+        assert_eq!(restored.state().count(TrialState::Running), 1);
+        assert_eq!(restored.ask(None).unwrap(), study.ask(None).unwrap());
+        assert_eq!(restored.verify(|_| ()).unwrap().mismatches, []);
+        let again = Study::restore(&storage, exported.iter().map(String::as_str), None);
+        assert!(matches!(again, Err(StudyError::Exists { .. })));
+        let renamed = Study::restore(&storage, exported.iter().map(String::as_str), Some("copy")).unwrap();
+        assert_eq!((renamed.name(), renamed.state().trials().len()), ("copy", 3));
+        assert!(Study::open(&storage, "copy").is_ok());
+    }
+
+    #[test]
+    fn of_a_broken_log_nothing_is_stored() {
+        let exported = lines(&mut studied());
+        let broken: [Vec<&str>; 4] = [
+            Vec::new(),
+            exported[1..].iter().map(String::as_str).collect(),
+            exported.iter().enumerate().filter(|(i, _)| *i != 2).map(|(_, line)| line.as_str()).collect(),
+            exported.iter().map(String::as_str).chain(["{\"v\":1"]).collect(),
+        ];
+        for lines in broken {
+            let storage = Storage::memory();
+            let error = Study::restore(&storage, lines, None).err().expect("it is broken");
+            assert!(matches!(error, StudyError::Broken { .. }), "{error}");
+            assert!(storage.connect().unwrap().studies().unwrap().is_empty());
+        }
+    }
+}
