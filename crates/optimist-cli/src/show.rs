@@ -67,7 +67,10 @@ pub fn duration(took: Duration) -> String {
 pub fn age(at: u64) -> String {
     let then = UNIX_EPOCH + Duration::from_millis(at);
     let ago = SystemTime::now().duration_since(then).unwrap_or_default();
-    format!("{} ago", duration(Duration::from_secs(ago.as_secs())))
+    match ago.as_secs() {
+        seconds @ 0..60 => format!("{seconds} s ago"),
+        _ => format!("{} ago", duration(ago)),
+    }
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub struct AskArgs {
     #[arg(short, long = "number", value_name = "K", default_value = "1")]
     n: NonZeroUsize,
     /// Put a trial back if it is not told within this many seconds [default: never]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     lease: Option<Duration>,
     /// Who measures it; `optimist show` tells
     #[arg(long, value_name = "NAME")]
@@ -57,8 +57,10 @@ pub fn execute(args: AskArgs) -> anyhow::Result<ExitCode> {
     }
     if !args.json {
         print(in_words(&study, &jobs))?;
-        let (name, last) = (study.name(), jobs.last().map_or(0, |job| job.trial));
-        eprintln!("when measured: optimist tell {name} {last} VALUE");
+        match &jobs[..] {
+            [job] => eprintln!("when measured: optimist tell {} {} VALUE", study.name(), job.trial),
+            _ => eprintln!("when measured: optimist tell {} TRIAL VALUE", study.name()),
+        }
     }
     let planned = study.state().plan().trials;
     if study.state().n_counted() > planned {

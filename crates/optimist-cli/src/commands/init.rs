@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use optimist_study::StudyFile;
 use serde_json::json;
 
 use crate::show::{print, print_json};
@@ -47,6 +48,7 @@ pub fn execute(args: InitArgs) -> anyhow::Result<ExitCode> {
     let stem = args.file.file_stem().unwrap_or_default().to_string_lossy();
     let objective = args.file.with_file_name(template::OBJECTIVE_NAME);
     let mut written = vec![args.file.clone()];
+    let mut has_command = true;
     if args.yes || !io::stdin().is_terminal() {
         refuse_to_overwrite(&objective, args.force)?;
         write(&args.file, &template::example(&stem))?;
@@ -57,12 +59,16 @@ pub fn execute(args: InitArgs) -> anyhow::Result<ExitCode> {
             bail!("stopped before the last answer; nothing was written");
         };
         write(&args.file, &template::study(&answers))?;
+        let mistaken = || format!("{} is written, but needs a correction", args.file.display());
+        StudyFile::read(&args.file).with_context(mistaken)?;
+        has_command = !answers.command.is_empty();
     }
     if args.json {
         print_json(&json!({ "files": written }))?;
     } else {
         let written: Vec<String> = written.iter().map(|file| file.display().to_string()).collect();
-        print(format!("{} written; `optimist run {}` runs it", written.join(" and "), args.file.display()))?;
+        let (next, file) = (if has_command { "run" } else { "create" }, args.file.display());
+        print(format!("{} written; next: optimist {next} {file}", written.join(" and ")))?;
     }
     Ok(ExitCode::SUCCESS)
 }

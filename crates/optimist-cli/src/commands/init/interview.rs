@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Write};
 
 use optimist::space::{Kind, Parameter, Space, Value};
 use optimist_study::Direction;
+use optimist_study::objective::environment_name;
 
 /// What was answered.
 #[derive(Debug, PartialEq)]
@@ -184,12 +185,14 @@ fn direction(word: &str) -> Result<Direction, String> {
 }
 
 fn parameter_name(word: &str, known: &[Parameter]) -> Result<String, String> {
-    match word {
-        "" if known.is_empty() => Err("expected a name: a study needs at least one parameter".to_owned()),
-        word if known.iter().any(|parameter| parameter.name == word) => {
-            Err(format!("`{word}` is there already"))
-        }
-        word => Ok(word.to_owned()),
+    if word.is_empty() && known.is_empty() {
+        return Err("expected a name: a study needs at least one parameter".to_owned());
+    }
+    // Objectives are given parameters by these names, too.
+    let same = known.iter().find(|other| environment_name(&other.name) == environment_name(word));
+    match same.filter(|_| !word.is_empty()) {
+        Some(other) => Err(format!("`{}` is there already; names differ in letters or digits", other.name)),
+        None => Ok(word.to_owned()),
     }
 }
 
@@ -236,7 +239,8 @@ mod tests {
     use optimist_study::StudyFile;
 
     fn answered(lines: &[&str]) -> (Option<Answers>, String) {
-        let (mut asked, text) = (Vec::new(), lines.join("\n"));
+        let mut asked = Vec::new();
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         let answers = hold("film", &mut text.as_bytes(), &mut asked).unwrap();
         (answers, String::from_utf8(asked).unwrap())
     }

@@ -43,20 +43,17 @@ pub fn example(name: &str) -> String {
 /// A study file that says what was answered.
 pub fn study(answers: &Answers) -> String {
     let Answers { name, direction, trials, command, parameters } = answers;
-    let mut parts = vec![format!(
-        "# Every key is explained in docs/study-file.md.
-
-name = {}
-direction = {}   # which values are better
-trials = {trials}             # in all; raise it later to go on
-workers = 1             # trials at the same time
-# seed = 0              # same seed, same suggestions
-# target = 0.5          # stop when a value is this good
-# max_time = 3600       # stop asking after so many seconds
-",
-        quoted(name),
-        quoted(direction.word())
-    )];
+    let study = [
+        commented(&format!("name = {}", quoted(name)), "what other commands call it"),
+        commented(&format!("direction = {}", quoted(direction.word())), "which values are better"),
+        commented(&format!("trials = {trials}"), "in all; raise it later to go on"),
+        commented("workers = 1", "trials at the same time"),
+        commented("# seed = 0", "same seed, same suggestions"),
+        commented("# target = 0.5", "stop when a value is this good"),
+        commented("# max_time = 3600", "stop asking after so many seconds"),
+    ];
+    let mut parts =
+        vec!["# A study for Optimist. docs/study-file.md explains every key.\n".to_owned(), study.concat()];
     parts.push(objective(command));
     parts.extend(parameters.iter().map(parameter));
     parts.join("\n")
@@ -65,26 +62,30 @@ workers = 1             # trials at the same time
 fn objective(command: &[String]) -> String {
     if command.is_empty() {
         return "\
-# Nothing measures by itself: `optimist create` this file, then `optimist ask` and `optimist tell`.
+# A person measures: `optimist create` this file, then `optimist ask` and `optimist tell`.
 # [objective]
 # command = [\"python3\", \"measure.py\"]
 "
         .to_owned();
     }
     let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
-    format!(
-        "\
-[objective]             # runs in the folder of this file; the last line that it prints is the value
-command = [{}]
-# mode = \"serve\"      # start it once, one line of JSON in and out for each trial
-# timeout = 600         # seconds for a trial
-",
-        words.join(", ")
-    )
+    [
+        "# Runs in the folder of this file. The last line that it prints is the value.\n[objective]\n"
+            .to_owned(),
+        format!("command = [{}]\n", words.join(", ")),
+        commented("# mode = \"serve\"", "start it once: a line of JSON in and out for each trial"),
+        commented("# timeout = 600", "seconds for a trial"),
+    ]
+    .concat()
+}
+
+fn commented(line: &str, comment: &str) -> String {
+    format!("{line:<24} # {comment}\n")
 }
 
 fn parameter(Parameter { name, kind, .. }: &Parameter) -> String {
-    let key = quoted(name);
+    let is_bare = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let key = if is_bare { name.clone() } else { quoted(name) };
     let mut text = format!("[parameters.{key}]\ntype = {}\n", quoted(type_word(kind)));
     match kind {
         Kind::Float { low, high, log, step } => {
