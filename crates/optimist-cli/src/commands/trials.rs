@@ -73,7 +73,7 @@ pub fn execute(args: TrialsArgs) -> anyhow::Result<ExitCode> {
     let study = args.study.open()?;
     let trials = selected(study.state(), &args);
     match if args.json { Format::Jsonl } else { args.format } {
-        Format::Jsonl => trials.iter().try_for_each(|trial| print_json(trial))?,
+        Format::Jsonl => trials.iter().try_for_each(print_json)?,
         Format::Csv => write_csv(study.state(), &trials)?,
         Format::Table if trials.is_empty() => {
             eprintln!("there are no such trials in study `{}`", study.name())
