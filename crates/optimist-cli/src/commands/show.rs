@@ -115,9 +115,11 @@ fn recommended(state: &State, best: &Best) -> String {
 }
 
 fn parameters(state: &State) -> String {
-    let rows = state.definition().space.parameters().iter().map(parameter);
+    let space = &state.definition().space;
     let title = ["parameter", "type", "values"].map(str::to_owned).to_vec();
-    table(std::iter::once(title).chain(rows).collect())
+    let rows = table(std::iter::once(title).chain(space.parameters().iter().map(parameter)).collect());
+    let constraints = space.constraints().iter().map(|constraint| format!("\n such that {constraint}"));
+    std::iter::once(rows).chain(constraints).collect()
 }
 
 fn parameter(Parameter { name, kind, when }: &Parameter) -> Vec<String> {
