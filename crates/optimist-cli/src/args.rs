@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::bench::BenchCommand;
+use crate::plot::Kind;
 use crate::storage::StorageArgs;
 
 /// Finds the best input of a function that is expensive, noisy and opaque.
@@ -28,6 +29,8 @@ pub enum Command {
     Run(RunArgs),
     /// Measure trials of a study that was begun elsewhere, until it is over
     Worker(WorkerArgs),
+    /// Draw a study: history, slices, parallel coordinates, importance of parameters, the model
+    Plot(PlotArgs),
     /// Make every suggestion of a study again from its log, and compare
     Verify(VerifyArgs),
     /// Compare optimizers: on functions whose optimum is known, and on the hyper-parameters of classifiers
@@ -103,6 +106,34 @@ pub struct WorkerArgs {
     #[arg(long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
     /// Print one JSON object for each trial on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+const PLOT_EXAMPLES: &str = "\
+Examples:
+  optimist plot lr-sweep                                  the history, in the terminal
+  optimist plot lr-sweep -o lr-sweep.html                 everything, as a page that needs no network
+  optimist plot lr-sweep -o best.png --kind history       one picture
+  optimist plot lr-sweep --kind importance --json         the numbers behind it
+
+docs/plots.md says what each plot means.";
+
+/// Options of `optimist plot`.
+#[derive(Debug, Args)]
+#[command(after_help = PLOT_EXAMPLES)]
+pub struct PlotArgs {
+    /// The name of the study
+    pub study: String,
+    #[command(flatten)]
+    pub storage: StorageArgs,
+    /// What to show; several with commas between them
+    #[arg(long, value_name = "KIND", value_delimiter = ',', default_value = "all")]
+    pub kind: Vec<Kind>,
+    /// Write to this file; its ending says how: .svg, .png or .html
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print the data behind the plots as a JSON object
     #[arg(long)]
     pub json: bool,
 }

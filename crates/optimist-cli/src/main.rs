@@ -4,7 +4,7 @@ mod args;
 mod commands;
 mod interrupt;
 mod number;
-mod picture;
+mod plot;
 mod progress;
 mod session;
 mod storage;
@@ -23,6 +23,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => commands::run::execute(args),
         Command::Worker(args) => commands::worker::execute(args),
+        Command::Plot(args) => commands::plot::execute(args),
         Command::Verify(args) => commands::verify::execute(args),
         Command::Bench(command) => commands::bench::execute(command),
     };

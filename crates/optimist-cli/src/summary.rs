@@ -7,7 +7,7 @@ use optimist::space::{Assignment, Value};
 use optimist_study::{Best, State, Trial, TrialState};
 
 use crate::number::{significant, with_uncertainty};
-use crate::picture;
+use crate::plot::terminal;
 
 /// The study as it stands after a run in which `n_ended` trials ended.
 pub fn text(state: &State, best: Option<&Best>, n_ended: usize, took: Duration) -> String {
@@ -18,7 +18,7 @@ pub fn text(state: &State, best: Option<&Best>, n_ended: usize, took: Duration) 
     let columns: Vec<Column<'_>> =
         recommended.into_iter().chain(observed.map(Column::best_observed)).collect();
     let mut parts = vec![headline(state, n_ended, took), table(state, &columns)];
-    parts.extend(picture::text(state.trials(), state.definition().direction));
+    parts.extend(terminal::text(state.trials(), state.definition().direction));
     parts.join("\n\n")
 }
 
@@ -85,7 +85,8 @@ pub fn in_short(params: &Assignment) -> String {
     pairs.join(" ")
 }
 
-fn shown(value: &Value) -> String {
+/// A value, its digits cut to six.
+pub fn shown(value: &Value) -> String {
     match value {
         Value::Float(number) => significant(*number, 6),
         other => other.to_string(),
