@@ -22,7 +22,7 @@ impl Axis {
     /// The axis of a parameter.
     pub fn of(kind: &Kind) -> Self {
         let number = |low: f64, high: f64, log: bool| {
-            if log && low < high { Self::Log { low, high } } else { Self::around([low, high], 0.0) }
+            if log && low < high { Self::Log { low, high } } else { Self::around([low, high], 0.02) }
         };
         match kind {
             Kind::Float { low, high, log, .. } => number(*low, *high, *log),

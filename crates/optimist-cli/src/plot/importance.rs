@@ -22,7 +22,8 @@ impl Importances {
         const ROW: f64 = 24.0;
         let longest = self.0.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(24);
         let (left, width) = (18.0 + 6.8 * longest as f64, 560.0);
-        let scale = width - left - 60.0;
+        let largest = self.0.first().map_or(1.0, |(_, first)| first.total.max(first.main));
+        let scale = (width - left - 60.0) / largest.max(0.01);
         let mut canvas = Canvas::new(width, 46.0 + ROW * self.0.len() as f64);
         canvas.bold_text((8.0, 20.0), "Importance of each parameter", 13);
         canvas.add(colour::POINT, Shape::Dot { at: (320.0, 16.0), radius: 3.5 });

@@ -111,7 +111,7 @@ impl Plots {
     /// All plots on one sheet, below each other, their panels side by side.
     fn sheet(&self) -> Canvas {
         const WIDTH: f64 = 1040.0;
-        let mut sheet = Canvas::new(WIDTH, 0.0);
+        let mut sheet = Canvas::new(640.0, 0.0);
         sheet.bold_text((12.0, 30.0), canvas::cut(&self.headline, 110), 15);
         let mut top = 48.0;
         for plot in &self.plots {
@@ -186,11 +186,16 @@ impl Plot {
 
 fn with_thinning(caption: String, kind: Kind, state: &State) -> String {
     let n_values = state.trials().iter().filter(|trial| trial.value().is_some()).count();
-    let thins = matches!(kind, Kind::Slices | Kind::Parallel | Kind::Surrogate);
-    if !thins || n_values <= slices::MOST_POINTS {
-        return caption;
+    match kind {
+        Kind::Parallel if n_values > parallel::MOST_LINES => format!(
+            "{caption} Of {n_values} trials {} are drawn, evenly from the worst to the best.",
+            parallel::MOST_LINES
+        ),
+        Kind::Slices | Kind::Surrogate if n_values > slices::MOST_POINTS => {
+            format!("{caption} Of {n_values} trials the best and an even spread of the others are drawn.")
+        }
+        _ => caption,
     }
-    format!("{caption} Of {n_values} trials the best and an even spread of the others are drawn.")
 }
 
 /// What the study is and how it stands.

@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 use super::canvas::{Anchor, Canvas, Place, Shape, colour, cut};
 use super::chart::Axis;
 use super::history::Points;
-use super::slices::{jitter, thinned};
+use super::slices::jitter;
 use crate::number::significant;
+
+/// Lines at the most: more are a blot.
+pub const MOST_LINES: usize = 200;
 
 const HEIGHT: f64 = 380.0;
 const TOP: f64 = 64.0;
@@ -103,10 +106,12 @@ fn ranked(state: &State) -> Vec<(&Trial, usize)> {
             _ => 0,
         }
     };
-    let mut ranked: Vec<(&Trial, usize)> =
-        thinned(state).into_iter().map(|trial| (trial, rank(trial))).collect();
-    ranked.sort_by(|(a, rank_a), (b, rank_b)| rank_a.cmp(rank_b).then(worth(a).total_cmp(&worth(b))));
-    ranked
+    let mut all: Vec<&Trial> = state.trials().iter().filter(|trial| trial.value().is_some()).collect();
+    all.sort_by(|a, b| worth(a).total_cmp(&worth(b)).then(b.number.cmp(&a.number)));
+    let n_drawn = all.len().min(MOST_LINES);
+    // Evenly from the worst to the best, which is the last.
+    let drawn = (1..=n_drawn).map(|i| all[i * all.len() / n_drawn - 1]);
+    drawn.map(|trial| (trial, rank(trial))).collect()
 }
 
 /// The data behind it: all trials that have a value.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::canvas::{Canvas, Shape, colour};
 use super::chart::{Axis, Chart};
-use super::history::{MOST_TITLED, Points};
+use super::history::Points;
 use crate::number::significant;
 use crate::summary::shown;
 
@@ -53,7 +53,7 @@ fn panel(state: &State, parameter: &Parameter, trials: &[&Trial], y: &Axis) -> C
             shown(param),
             significant(value, 6)
         );
-        let title = Some(title).filter(|_| trials.len() <= MOST_TITLED);
+        let title = Some(title).filter(|_| trials.len() < MOST_POINTS);
         let (colour, radius) =
             if Some(trial.number) == best { (colour::BEST, 5.0) } else { (colour::POINT, 2.5) };
         chart.canvas.add_titled(colour, Shape::Dot { at, radius }, title);
