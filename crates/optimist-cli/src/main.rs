@@ -23,6 +23,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => commands::run::execute(args),
         Command::Worker(args) => commands::worker::execute(args),
+        Command::Import(args) => commands::import::execute(args),
         Command::Plot(args) => commands::plot::execute(args),
         Command::Verify(args) => commands::verify::execute(args),
         Command::Bench(command) => commands::bench::execute(command),
