@@ -19,6 +19,7 @@ use crate::commands::list::ListArgs;
 use crate::commands::show::ShowArgs;
 use crate::commands::tell::TellArgs;
 use crate::commands::trials::TrialsArgs;
+use crate::plot::Kind;
 use crate::storage::StorageArgs;
 
 /// Finds the best input of a function that is expensive, noisy and opaque.
@@ -65,6 +66,10 @@ pub enum Command {
     Export(ExportArgs),
     /// Remove a study for good
     Delete(DeleteArgs),
+    /// Take in trials that were made elsewhere: a CSV or JSON table, or an Optuna database
+    Import(ImportArgs),
+    /// Draw a study: history, slices, parallel coordinates, importance of parameters, the model
+    Plot(PlotArgs),
     /// Make every suggestion of a study again from its log, and compare
     Verify(VerifyArgs),
     /// Compare optimizers: on functions whose optimum is known, and on the hyper-parameters of classifiers
@@ -142,6 +147,78 @@ pub struct WorkerArgs {
     #[arg(long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
     /// Print one JSON object for each trial on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  optimist import coating notebook.csv --value thickness --map temp=temperature
+  optimist import tune earlier.jsonl --dry-run                    only say what would happen
+  optimist import tune sqlite:///optuna.db --optuna-study tune    into a study that is there
+  optimist import tune optuna.db --create                         and make the study after Optuna's
+
+A table has a row for each trial, a column for each parameter and one for the value; an empty cell is a parameter that
+is inactive, a value `failed` a trial that gave none. Either all rows are imported or none. Rows that were imported
+before, with the same parameters and the same value, are not imported again.";
+
+/// Options of `optimist import`.
+#[derive(Debug, Args)]
+#[command(after_help = IMPORT_EXAMPLES)]
+pub struct ImportArgs {
+    /// The name of the study
+    pub study: String,
+    /// A table (CSV, JSON, JSON lines) or an Optuna database
+    pub file: String,
+    #[command(flatten)]
+    pub storage: StorageArgs,
+    /// The column of the value [default: value]
+    #[arg(long, value_name = "COLUMN")]
+    pub value: Option<String>,
+    /// A column that is called otherwise than its parameter; may be given several times
+    #[arg(long, value_name = "COLUMN=PARAMETER")]
+    pub map: Vec<String>,
+    /// Which study of the Optuna database, if it has several
+    #[arg(long, value_name = "NAME")]
+    pub optuna_study: Option<String>,
+    /// Make the study if it is not there, with the parameters and direction of Optuna's
+    #[arg(long)]
+    pub create: bool,
+    /// Leave out rows that cannot be imported
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Store nothing, only say what would be imported
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print the result as a JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+const PLOT_EXAMPLES: &str = "\
+Examples:
+  optimist plot lr-sweep                                  the history, in the terminal
+  optimist plot lr-sweep -o lr-sweep.html                 everything, as a page that needs no network
+  optimist plot lr-sweep -o best.png --kind history       one picture
+  optimist plot lr-sweep --kind importance --json         the numbers behind it
+
+docs/plots.md says what each plot means.";
+
+/// Options of `optimist plot`.
+#[derive(Debug, Args)]
+#[command(after_help = PLOT_EXAMPLES)]
+pub struct PlotArgs {
+    /// The name of the study
+    pub study: String,
+    #[command(flatten)]
+    pub storage: StorageArgs,
+    /// What to show; several with commas between them
+    #[arg(long, value_name = "KIND", value_delimiter = ',', default_value = "all")]
+    pub kind: Vec<Kind>,
+    /// Write to this file; its ending says how: .svg, .png or .html
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print the data behind the plots as a JSON object
     #[arg(long)]
     pub json: bool,
 }

@@ -4,7 +4,7 @@ mod args;
 mod commands;
 mod interrupt;
 mod number;
-mod picture;
+mod plot;
 mod progress;
 mod session;
 mod show;
@@ -36,6 +36,8 @@ fn main() -> ExitCode {
         Command::Trials(args) => commands::trials::execute(args),
         Command::Export(args) => commands::export::execute(args),
         Command::Delete(args) => commands::delete::execute(args),
+        Command::Import(args) => commands::import::execute(args),
+        Command::Plot(args) => commands::plot::execute(args),
         Command::Verify(args) => commands::verify::execute(args),
         Command::Bench(command) => commands::bench::execute(command),
         Command::Completions(args) => commands::completions::execute(&args),

@@ -6,13 +6,13 @@ use optimist::space::Assignment;
 use optimist_study::{Best, State, Trial, TrialState};
 
 use crate::number::{significant, with_uncertainty};
-use crate::picture;
+use crate::plot::terminal;
 use crate::show::{self, duration, shown};
 
 /// The study as it stands after a run in which `n_ended` trials ended.
 pub fn text(state: &State, best: Option<&Best>, n_ended: usize, took: Duration) -> String {
     let mut parts = vec![headline(state, n_ended, took), best_points(state, best)];
-    parts.extend(picture::text(state.trials(), state.definition().direction));
+    parts.extend(terminal::text(state.trials(), state.definition().direction));
     parts.join("\n\n")
 }
 

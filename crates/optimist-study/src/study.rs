@@ -13,6 +13,7 @@ use crate::definition::{Definition, Plan};
 use crate::error::StudyError;
 use crate::event::{Cause, Event, FailureKind, Record, Source};
 use crate::identity::{Identity, is_gone};
+use crate::import;
 use crate::log::{self, Appended, LeaseChange, Log, Reading, Storage, StudyId};
 use crate::objective::{Measurement, NoValue};
 use crate::state::{Next, State};
@@ -70,6 +71,15 @@ pub struct Import {
     pub params: Assignment,
     /// Its value, or why it has none.
     pub outcome: Result<Measurement, String>,
+}
+
+/// What became of trials that were to be imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Imported {
+    /// The number of the first.
+    pub first: usize,
+    /// How many were added; the others were there already.
+    pub n_added: usize,
 }
 
 /// Opening.
@@ -417,11 +427,12 @@ impl Study {
         self.commit(|_| Ok(Decision::append(Event::Enqueued { params: params.clone() }, ())))
     }
 
-    /// Adds trials that were made elsewhere, all or none; the number of the first.
+    /// Adds trials that were made elsewhere, all or none. Those that were imported before, with the same parameters and
+    /// the same outcome, are not added again: a file may be imported twice, or once more after it has grown.
     ///
     /// # Errors
     /// If a point is not in the space, a value is not finite, or storage cannot be written.
-    pub fn import(&mut self, imports: &[Import]) -> Result<usize, StudyError> {
+    pub fn import(&mut self, imports: &[Import]) -> Result<Imported, StudyError> {
         for (trial, import) in imports.iter().enumerate() {
             self.state.encoding().space().check(&import.params)?;
             if let Ok(Measurement { value, .. }) = import.outcome
@@ -441,9 +452,23 @@ impl Study {
                 };
                 Event::Added { trial, params, measured, reason }
             };
-            let events = (first..).zip(imports).map(added).collect();
-            Ok(Decision { events, leases: Vec::new(), result: first })
+            let events: Vec<Event> = (first..).zip(study.not_yet_there(imports)).map(added).collect();
+            let result = Imported { first, n_added: events.len() };
+            Ok(Decision { events, leases: Vec::new(), result })
         })
+    }
+
+    /// Of these, the ones that [`Study::import`] would add.
+    pub fn not_yet_there<'a>(&self, imports: &'a [Import]) -> Vec<&'a Import> {
+        let known = self.state.trials().iter().filter(|trial| trial.source == Source::Imported);
+        let known = known.map(|trial| Import {
+            params: trial.params.clone(),
+            outcome: match (trial.measurements.first(), &trial.failure) {
+                (Some(measured), _) => Ok(measured.clone()),
+                (None, failure) => Err(failure.as_ref().map(|f| f.reason.clone()).unwrap_or_default()),
+            },
+        });
+        import::new_ones(imports, known)
     }
 
     /// Goes on with another plan; nothing happens if it is the same.

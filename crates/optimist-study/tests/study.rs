@@ -154,7 +154,7 @@ mod asking {
     fn the_plan_counts_all_trials_but_imported_and_cancelled_ones() {
         let mut study = create("trials = 3");
         let imported = Import { params: params_at(0.3), outcome: Ok(Measurement::new(1.0)) };
-        assert_eq!(study.import(&[imported]).unwrap(), 0);
+        assert_eq!(study.import(&[imported]).unwrap().first, 0);
         for number in [1, 2, 3] {
             assert_eq!(study.claim().unwrap().unwrap().trial, number);
         }

@@ -36,6 +36,19 @@ pub struct Round<'a> {
     pub noise_var: f64,
 }
 
+/// A round as the others predict it, in the units of the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeftOut {
+    /// The point, in model coordinates.
+    pub x: Vec<f64>,
+    /// What was observed there.
+    pub observed: f64,
+    /// What the other rounds say of it.
+    pub mean: f64,
+    /// How unsure that is, the noise of the observation included; one standard deviation.
+    pub std: f64,
+}
+
 /// Σ_t and ŵ_t, hence Ball_t for every β_t.
 #[derive(Clone)]
 pub struct Confidence {
@@ -264,6 +277,29 @@ impl Confidence {
                 out
             }
         }
+    }
+
+    /// Each round as the posterior of all others has it, by the leverage g_iᵀ Σ_t⁻¹ g_i / s_i²: exact for a linear family
+    /// under this prior.
+    pub fn leave_one_out(&self) -> Vec<LeftOut> {
+        let left_out = |i: usize| {
+            let (x, grad_w, noise_var) = (self.points.x.row(i), self.gradient(i), self.noise_var[i]);
+            let at = if self.family.is_linear() { &self.w_hat_0 } else { self.linearized_at.row(i) };
+            let from_centre = |w: &[f64]| -> f64 {
+                grad_w.iter().zip(w).zip(&self.w_hat_0).map(|((g, w), w_0)| g * (w - w_0)).sum()
+            };
+            let variance = dot(&grad_w, &self.covariance_times(&grad_w)).max(0.0);
+            let kept = (1.0 - variance / noise_var).max(1e-9);
+            let error = (self.residuals[i] - from_centre(&self.w_hat)) / kept;
+            let observed = self.residuals[i] - from_centre(at) + self.family.value(at, x);
+            LeftOut {
+                x: x.to_vec(),
+                observed,
+                mean: observed - error,
+                std: (noise_var + variance / kept).sqrt(),
+            }
+        };
+        (0..self.rounds()).map(left_out).collect()
     }
 
     /// Mean and uncertainty at x, and, where asked for, the gradient of mean + radius · u.

@@ -99,20 +99,24 @@ impl Encoding {
         }
         let x = x.as_slice();
         let active = self.parameters_and_axes().enumerate().filter(|&(idx, _)| self.domain.is_active(idx, x));
-        active
-            .map(|(idx, (Parameter { name, kind, .. }, axis))| {
-                let value = match (self.domain.level(idx, x), kind) {
-                    (Some(level), _) => kind.value_at(level),
-                    (None, &Kind::Float { low, high, log, .. }) => {
-                        let offset = continuum(low, high, log).offset(x[axis.columns.start]);
-                        let is_end = offset == high - low; // low + (high - low) may round
-                        Value::Float(if is_end { high } else { (low + offset).clamp(low, high) })
-                    }
-                    (None, _) => unreachable!("only continuous floats have a real axis"),
-                };
-                (name.as_str(), value)
-            })
-            .collect()
+        active.map(|(idx, (Parameter { name, .. }, _))| (name.as_str(), self.value(idx, x))).collect()
+    }
+
+    /// The value of one parameter at a point, which means nothing where it is inactive.
+    ///
+    /// # Panics
+    /// If there is no such parameter, or `x` does not have the dimension of the domain.
+    pub fn value(&self, parameter: usize, x: &[f64]) -> Value {
+        let (kind, axis) = (&self.space.parameters()[parameter].kind, &self.domain.axes()[parameter]);
+        match (self.domain.level(parameter, x), kind) {
+            (Some(level), _) => kind.value_at(level),
+            (None, &Kind::Float { low, high, log, .. }) => {
+                let offset = continuum(low, high, log).offset(x[axis.columns.start]);
+                let is_end = offset == high - low; // low + (high - low) may round
+                Value::Float(if is_end { high } else { (low + offset).clamp(low, high) })
+            }
+            (None, _) => unreachable!("only continuous floats have a real axis"),
+        }
     }
 
     fn parameters_and_axes(&self) -> impl Iterator<Item = (&Parameter, &Axis)> {

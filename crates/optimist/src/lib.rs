@@ -40,6 +40,7 @@ mod error;
 pub mod evidence;
 pub mod go_ucb;
 pub mod history;
+pub mod insight;
 pub mod linalg;
 mod maximize;
 pub mod method;
@@ -60,6 +61,7 @@ pub mod warp;
 
 pub use error::{MethodError, SpaceError, TellError};
 pub use go_ucb::GoUcb;
+pub use insight::Insight;
 pub use method::Method;
 pub use optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, rng};
 pub use settings::Settings;

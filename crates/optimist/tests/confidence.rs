@@ -1,6 +1,6 @@
 //! What defines Σ_t, ŵ_t and Ball_t (eqs. 3-6), whatever the form they are computed in.
 
-use optimist::confidence::{Confidence, Round};
+use optimist::confidence::{Confidence, LeftOut, Round};
 use optimist::linalg::{Cholesky, Matrix, add_scaled, dot};
 use optimist::model::Family;
 use optimist::model::anova::Anova;
@@ -168,6 +168,27 @@ fn membership_ends_at_the_radius() {
         let distance_squared = ball.distance_squared(&w);
         assert!(distance_squared > 0.0 && distance_squared <= 2.0 * (1.0 + 1e-12));
         assert!(ball.contains(&w, 1.001 * distance_squared) && !ball.contains(&w, 0.999 * distance_squared));
+    });
+}
+
+#[test]
+fn leaving_one_out_is_never_having_seen_it() {
+    for_each_case(|case| {
+        if !(case.family)().is_linear() {
+            return;
+        }
+        for t in [case.d_w() - 1, case.d_w() + 3] {
+            let left_out = case.ball(t).leave_one_out();
+            for skipped in [0, t / 2, t - 1] {
+                let rounds = (0..t).filter(|&i| i != skipped).map(|i| case.round(i));
+                let without = Confidence::with_rounds((case.family)(), case.w_hat_0.clone(), rounds);
+                let Round { x, residual, noise_var, .. } = case.round(skipped);
+                let (mean, u) = without.predict(x);
+                let observed = residual + without.family().value(&case.w_hat_0, x);
+                let LeftOut { observed: seen, mean: predicted, std, .. } = left_out[skipped];
+                assert_close(&[seen, predicted, std], &[observed, mean, u.hypot(noise_var.sqrt())], 1e-7);
+            }
+        }
     });
 }
 

@@ -3,14 +3,15 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use optimist_study::worker::{Ending, Orders};
 use optimist_study::{State, StudyFile, TrialState};
 
 use crate::args::RunArgs;
 use crate::commands::create::begin;
+use crate::plot::{Kind, Plots};
 use crate::session::{self, Session};
-use crate::{picture, summary};
+use crate::summary;
 
 /// As a shell reports a process that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -38,12 +39,8 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
         let text = summary::text(study.state(), best.as_ref(), n_ended, took);
         writeln!(std::io::stdout(), "{text}")?;
     }
-    if let Some(file) = &args.svg
-        && let definition = study.state().definition()
-        && let Some(svg) = picture::svg(study.state().trials(), definition.direction, &definition.name)
-    {
-        std::fs::write(file, svg)
-            .with_context(|| format!("cannot write the picture to {}", file.display()))?;
+    if let Some(file) = args.svg.as_ref().filter(|_| has_value) {
+        Plots::of(study.state(), &[Kind::History])?.write(file)?;
     }
     conclude(study.state(), ending, has_value)
 }

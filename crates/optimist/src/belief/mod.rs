@@ -36,6 +36,11 @@ impl Belief {
         self.outputs.restore(mean, u)
     }
 
+    /// The mean alone, which costs far less.
+    pub fn mean(&self, x: &[f64]) -> f64 {
+        self.outputs.restore(self.ball.mean(x), 0.0).0
+    }
+
     /// Adds observations of a family that is linear in w; scales, warp and noise stay as they are.
     pub fn observe(&mut self, told: &Told) {
         let data = told.data(&self.outputs);
@@ -108,7 +113,7 @@ impl Outputs {
     }
 
     /// Median and spread in the units of the observations of what is normal in those of the model.
-    fn restore(&self, mean: f64, std: f64) -> (f64, f64) {
+    pub fn restore(&self, mean: f64, std: f64) -> (f64, f64) {
         let standardized = self.warp.invert(mean);
         let slope = self.warp.log_slope(standardized).exp();
         (self.centre + self.scale * standardized, self.scale * std / slope)

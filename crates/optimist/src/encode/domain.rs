@@ -136,6 +136,13 @@ impl Domain {
         x
     }
 
+    /// The point for `u` if there were no constraints.
+    pub(crate) fn place_apart(&self, u: &[f64]) -> Vec<f64> {
+        let mut x = self.place_axes(u);
+        self.pin_inactive(&mut x);
+        x
+    }
+
     /// A feasible point, uniform as `place` has it.
     pub fn sample(&self, rng: &mut Rng) -> Vec<f64> {
         let mut x = self.sample_axes(rng);
@@ -245,7 +252,8 @@ impl Domain {
         x
     }
 
-    fn pin_inactive(&self, x: &mut [f64]) {
+    /// Moves inactive axes to neutral.
+    pub(crate) fn pin_inactive(&self, x: &mut [f64]) {
         for (idx, axis) in self.axes.iter().enumerate() {
             if !self.is_active(idx, x) {
                 x[axis.columns.clone()].fill(axis.neutral());

@@ -1,9 +1,8 @@
-//! A picture of a run: the value of each trial, and the best so far. As text, and as SVG.
-
-use kuva::prelude::{Layout, LinePlot, Plot, ScatterPlot};
+//! The history of a study in the terminal: the value of each trial, and the best so far.
 
 use optimist_study::{Direction, Trial, TrialState};
 
+use super::history::Points;
 use crate::number::significant;
 
 const WIDTH: usize = 64;
@@ -72,61 +71,6 @@ pub fn text(trials: &[Trial], direction: Direction) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// The run as an SVG document; `None` if no trial has a value.
-pub fn svg(trials: &[Trial], direction: Direction, title: &str) -> Option<String> {
-    let points = Points::of(trials, direction)?;
-    let end = (trials.iter().map(|trial| trial.number).max()?, points.best.last()?.1);
-    let pair = |&(number, value): &(usize, f64)| (number as f64, value);
-    let values = ScatterPlot::new()
-        .with_data(points.values.iter().map(pair))
-        .with_color("steelblue")
-        .with_legend("trial");
-    let best = LinePlot::new()
-        .with_data(points.best.iter().chain([&end]).map(pair))
-        .with_step()
-        .with_color("darkorange")
-        .with_legend("best so far");
-    let plots: Vec<Plot> = vec![values.into(), best.into()];
-    let layout =
-        Layout::auto_from_plots(&plots).with_title(title).with_x_label("trial").with_y_label("value");
-    Some(kuva::render_to_svg(plots, layout))
-}
-
-/// The values to draw, by number of trial.
-struct Points {
-    values: Vec<(usize, f64)>,
-    /// The trials that were better than all before them.
-    best: Vec<(usize, f64)>,
-}
-
-impl Points {
-    fn of(trials: &[Trial], direction: Direction) -> Option<Self> {
-        let mut values: Vec<(usize, f64)> =
-            trials.iter().filter_map(|trial| Some((trial.number, trial.value()?))).collect();
-        values.sort_by_key(|(number, _)| *number);
-        let mut best: Vec<(usize, f64)> = Vec::new();
-        for &(number, value) in &values {
-            if best.last().is_none_or(|&(_, best)| direction.flip(value) > direction.flip(best)) {
-                best.push((number, value));
-            }
-        }
-        (!values.is_empty()).then_some(Self { values, best })
-    }
-
-    /// From the best value to the worst, but for outliers on the bad side: they would flatten the rest.
-    fn visible_range(&self, direction: Direction) -> (f64, f64) {
-        let mut sorted: Vec<f64> = self.values.iter().map(|&(_, value)| direction.flip(value)).collect();
-        sorted.sort_by(f64::total_cmp);
-        let at = |part: f64| sorted[((sorted.len() - 1) as f64 * part).round() as usize];
-        let worst = at(0.0).max(at(0.25) - 3.0 * (at(0.75) - at(0.25)));
-        let (a, b) = (direction.flip(worst), direction.flip(at(1.0)));
-        match (a.min(b), a.max(b)) {
-            (low, high) if low < high => (low, high),
-            (low, high) => (low - 0.5 * low.abs().max(1.0), high + 0.5 * high.abs().max(1.0)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,15 +126,5 @@ mod tests {
     #[test]
     fn there_is_nothing_to_draw_without_a_value() {
         assert_eq!(text(&trials(&[None, None]), Direction::Maximize), None);
-        assert_eq!(svg(&trials(&[]), Direction::Maximize, "t"), None);
-    }
-
-    #[test]
-    fn the_svg_has_a_mark_for_each_trial() {
-        let svg = svg(&trials(&[Some(1.0), Some(2.0)]), Direction::Maximize, "roast").unwrap();
-        assert!(
-            svg.starts_with("<svg") && svg.contains("roast") && svg.matches("<circle").count() >= 2,
-            "{svg}"
-        );
     }
 }

@@ -1,0 +1,102 @@
+//! Values over trials, and the best so far.
+
+use optimist_study::{Direction, State, Trial, TrialState};
+use serde_json::{Value, json};
+
+use super::canvas::{Canvas, Shape, colour};
+use super::chart::{Axis, Chart};
+use crate::number::significant;
+
+/// Beyond this many marks there are no titles to point at, which would make the file large.
+pub const MOST_TITLED: usize = 1000;
+
+/// The chart; without a value an empty one.
+pub fn draw(state: &State) -> Canvas {
+    let (trials, direction) = (state.trials(), state.definition().direction);
+    let last = trials.len().saturating_sub(1);
+    let points = Points::of(trials, direction);
+    let y = match &points {
+        Some(points) => {
+            let (low, high) = points.visible_range(direction);
+            Axis::around([low, high], 0.06)
+        }
+        None => Axis::around([], 0.0),
+    };
+    let x = Axis::Linear { low: -0.02 * last as f64, high: (last as f64 * 1.02).max(1.0) };
+    let mut chart = Chart::new(640.0, 340.0, "Value of each trial", &x, "trial", &y);
+    chart.legend(&[(colour::POINT, "trial"), (colour::BEST, "best so far"), (colour::FAILED, "failed")]);
+    for trial in trials.iter().filter(|trial| trial.state == TrialState::Failed) {
+        let at = chart.at(x.place(trial.number as f64), 0.0);
+        let title = Some(format!("trial {} failed", trial.number)).filter(|_| trials.len() <= MOST_TITLED);
+        chart.canvas.add_titled(colour::FAILED, Shape::Cross { at: (at.0, at.1 - 6.0), radius: 3.0 }, title);
+    }
+    let Some(points) = points else { return chart.canvas };
+    let radius = if points.values.len() > 400 { 2.0 } else { 3.0 };
+    for &(number, value) in &points.values {
+        let at = chart.at(x.place(number as f64), y.place(value));
+        let title = format!("trial {number}: {}", significant(value, 6));
+        let title = Some(title).filter(|_| trials.len() <= MOST_TITLED);
+        chart.canvas.add_titled(colour::POINT, Shape::Dot { at, radius }, title);
+    }
+    let mut stairs = Vec::new();
+    for &(number, best) in &points.best {
+        let (right, up) = (x.place(number as f64), y.place(best));
+        if let Some(&(_, before)) = stairs.last() {
+            stairs.push((right, before));
+        }
+        stairs.push((right, up));
+    }
+    stairs.extend(stairs.last().map(|&(_, up)| (x.place(last as f64), up)));
+    let stairs = stairs.into_iter().map(|(right, up)| chart.at(right, up)).collect();
+    chart.canvas.line(colour::BEST, stairs, 2.0);
+    chart.canvas
+}
+
+/// The data behind it.
+pub fn data(state: &State) -> Value {
+    let direction = state.definition().direction;
+    let mut best: Option<f64> = None;
+    let row = |trial: &Trial| {
+        let value = trial.value();
+        if let Some(value) = value.filter(|&value| best.is_none_or(|best| direction.is_better(value, best))) {
+            best = Some(value);
+        }
+        json!({ "trial": trial.number, "state": trial.state.word(), "value": value, "best": best })
+    };
+    state.trials().iter().map(row).collect()
+}
+
+/// The values to draw, by number of trial.
+pub struct Points {
+    pub values: Vec<(usize, f64)>,
+    /// The trials that were better than all before them.
+    pub best: Vec<(usize, f64)>,
+}
+
+impl Points {
+    pub fn of(trials: &[Trial], direction: Direction) -> Option<Self> {
+        let mut values: Vec<(usize, f64)> =
+            trials.iter().filter_map(|trial| Some((trial.number, trial.value()?))).collect();
+        values.sort_by_key(|(number, _)| *number);
+        let mut best: Vec<(usize, f64)> = Vec::new();
+        for &(number, value) in &values {
+            if best.last().is_none_or(|&(_, best)| direction.flip(value) > direction.flip(best)) {
+                best.push((number, value));
+            }
+        }
+        (!values.is_empty()).then_some(Self { values, best })
+    }
+
+    /// From the best value to the worst, but for outliers on the bad side: they would flatten the rest.
+    pub fn visible_range(&self, direction: Direction) -> (f64, f64) {
+        let mut sorted: Vec<f64> = self.values.iter().map(|&(_, value)| direction.flip(value)).collect();
+        sorted.sort_by(f64::total_cmp);
+        let at = |part: f64| sorted[((sorted.len() - 1) as f64 * part).round() as usize];
+        let worst = at(0.0).max(at(0.25) - 3.0 * (at(0.75) - at(0.25)));
+        let (a, b) = (direction.flip(worst), direction.flip(at(1.0)));
+        match (a.min(b), a.max(b)) {
+            (low, high) if low < high => (low, high),
+            (low, high) => (low - 0.5 * low.abs().max(1.0), high + 0.5 * high.abs().max(1.0)),
+        }
+    }
+}

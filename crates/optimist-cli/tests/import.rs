@@ -1,0 +1,140 @@
+//! `optimist import`, by running it.
+
+mod common;
+
+use common::{Folder, Output};
+use serde_json::Value;
+
+const STUDY: &str = r#"
+    name = "coating"
+    direction = "maximize"
+    trials = 1
+    objective.command = ["echo", "0"]
+    parameters.temperature = { type = "float", low = 20, high = 90 }
+    parameters.base = { type = "categorical", choices = ["water", "oil"] }
+    parameters.passes = { type = "int", low = 1, high = 5, when = { base = "oil" } }
+"#;
+
+const TABLE: &str = "day,temp,base,passes,thickness\n\
+    mon,40.5,water,,1.5\n\
+    tue,60,oil,3,2.5\n\
+    tue,60,oil,3,2.5\n\
+    wed,90,oil,5.0,failed\n";
+
+const OPTUNA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../optimist-study/tests/fixtures/optuna.db");
+
+fn coating() -> Folder {
+    let folder = Folder::new();
+    folder.write("study.toml", STUDY).write("notebook.csv", TABLE);
+    folder.run(&["run", "study.toml"]).expect_code(0);
+    folder
+}
+
+fn import(folder: &Folder, args: &[&str]) -> Output {
+    let columns = ["--value", "thickness", "--map", "temp=temperature"];
+    folder.run(&[&["import", "coating", "notebook.csv"], &columns[..], args].concat())
+}
+
+/// The history that a study has: the trial that was run, then what was imported.
+fn history(folder: &Folder, study: &str) -> Vec<Value> {
+    let output = folder.run(&["plot", study, "--kind", "history", "--json"]).expect_code(0);
+    let data: Value = serde_json::from_str(&output.stdout).unwrap();
+    data["history"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_table_becomes_trials_once() {
+    let folder = coating();
+    let dry = import(&folder, &["--dry-run"]).expect_code(0);
+    assert!(dry.stdout.contains("4 rows would be imported"), "{}", dry.stdout);
+    assert_eq!(history(&folder, "coating").len(), 1);
+    import(&folder, &[]).expect_code(0);
+    let values: Vec<Value> = history(&folder, "coating").iter().map(|row| row["value"].clone()).collect();
+    assert_eq!(values[1..], [Value::from(1.5), Value::from(2.5), Value::from(2.5), Value::Null]);
+
+    let again = import(&folder, &[]).expect_code(0);
+    assert!(again.stdout.contains("0 rows imported") && again.stdout.contains("4 left out: already there"));
+    folder.write("notebook.csv", &format!("{TABLE}thu,21,water,,0.5\n"));
+    let grown = import(&folder, &["--json"]).expect_code(0);
+    let grown: Value = serde_json::from_str(&grown.stdout).unwrap();
+    assert_eq!((&grown["added"], &grown["known"]), (&Value::from(1), &Value::from(4)));
+    assert_eq!(history(&folder, "coating").len(), 6);
+}
+
+#[test]
+fn one_bad_row_and_nothing_is_imported() {
+    let folder = coating();
+    let bad = format!("{TABLE}thu,200,water,,1\nfri,30,milk,,1\nsat,30,water,,\nsun,30,water,,x\n");
+    folder.write("notebook.csv", &bad);
+    let refused = import(&folder, &[]).expect_code(1);
+    for part in [
+        "4 rows cannot",
+        "line 6: ",
+        "200",
+        "line 7: ",
+        "milk",
+        "line 8: ",
+        "is empty",
+        "line 9: ",
+        "not a number",
+        "--skip-bad",
+    ] {
+        assert!(refused.stderr.contains(part), "{part} in {}", refused.stderr);
+    }
+    assert_eq!(history(&folder, "coating").len(), 1);
+    import(&folder, &["--skip-bad"]).expect_code(0);
+    assert_eq!(history(&folder, "coating").len(), 5);
+}
+
+#[test]
+fn json_is_read_too_and_so_is_what_trials_print() {
+    let folder = coating();
+    folder.write("rows.json", r#"[{"temperature": 30, "base": "water", "value": 1, "noise_std": 0.1}]"#);
+    folder.write("rows.jsonl", "{\"trial\": 3, \"params\": {\"temperature\": 31.0, \"base\": \"oil\", \"passes\": 2}, \"state\": \"complete\", \"value\": 2}\n\
+                                {\"trial\": 4, \"params\": {\"temperature\": 31.0, \"base\": \"water\"}, \"state\": \"running\"}\n");
+    for file in ["rows.json", "rows.jsonl"] {
+        let output = folder.run(&["import", "coating", file]).expect_code(0);
+        assert!(output.stdout.contains("1 row imported"), "{file}: {}", output.stdout);
+    }
+}
+
+#[test]
+fn a_missing_column_is_named() {
+    let folder = coating();
+    let output = folder.run(&["import", "coating", "notebook.csv", "--value", "thickness"]).expect_code(1);
+    assert!(
+        output.stderr.contains("no column `temperature`") && output.stderr.contains("temp"),
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
+fn an_optuna_study_is_made_anew_with_all_its_trials() {
+    let folder = Folder::new();
+    let args = ["import", "tune", OPTUNA, "--optuna-study", "tune", "--create"];
+    folder.run(&[&args[..], &["--dry-run"]].concat()).expect_code(0);
+    folder.run(&["plot", "tune", "--json"]).expect_code(1);
+    let output = folder.run(&args).expect_code(0);
+    assert!(output.stdout.contains("16 rows imported") && output.stdout.contains("1 left out: unfinished"));
+    let history = history(&folder, "tune");
+    let states: Vec<&str> = history.iter().map(|row| row["state"].as_str().unwrap()).collect();
+    assert_eq!(states.iter().filter(|state| **state == "failed").count(), 3, "pruned, failed and infinite");
+    assert_eq!((states[3], states[5], states[7]), ("failed", "failed", "failed"));
+    assert_eq!(history[0]["value"], 7.546172119471592);
+    let again = folder.run(&args).expect_code(0);
+    assert!(again.stdout.contains("0 rows imported"), "{}", again.stdout);
+    folder.run(&["plot", "tune", "-o", "tune.html"]).expect_code(0);
+}
+
+#[test]
+fn an_optuna_study_must_be_named_and_fit() {
+    let folder = coating();
+    let message =
+        |args: &[&str]| folder.run(&[&["import", "coating", OPTUNA], args].concat()).expect_code(1).stderr;
+    let several = message(&[]);
+    assert!(several.contains("several studies") && several.contains("tune, other, two"), "{several}");
+    assert!(message(&["--optuna-study", "tune"]).contains("is minimized, and `coating` is maximized"));
+    assert!(message(&["--optuna-study", "two"]).contains("has 2 objectives"));
+    assert!(message(&["--optuna-study", "other"]).contains("trial 0"));
+}

@@ -1,0 +1,121 @@
+//! `optimist plot`, by running it.
+
+mod common;
+
+use common::Folder;
+use serde_json::Value;
+
+const EVERYTHING: &str = r#"
+    name = "tune"
+    direction = "minimize"
+    trials = 14
+    optimizer.name = "sobol"
+    objective.command = ["sh", "-c", 'case "$OPTIMIST_KIND" in bad) exit 1;; *) echo "$OPTIMIST_RATE";; esac']
+    parameters.rate = { type = "float", low = 1e-4, high = 1.0, log = true }
+    parameters.kind = { type = "categorical", choices = ["deep", "flat", "bad"] }
+    parameters.depth = { type = "int", low = 1, high = 9, when = { kind = "deep" } }
+    parameters.fast = { type = "bool" }
+"#;
+
+/// A folder with a study that was run.
+fn ran(study: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("study.toml", study);
+    folder.run(&["run", "study.toml"]);
+    folder
+}
+
+fn data(folder: &Folder, kind: &str) -> Value {
+    let output = folder.run(&["plot", "tune", "--kind", kind, "--json"]).expect_code(0);
+    serde_json::from_str(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_page_has_every_plot_and_needs_nothing_else() {
+    let folder = ran(EVERYTHING);
+    folder.run(&["plot", "tune", "-o", "tune.html"]).expect_code(0);
+    let page = folder.read("tune.html");
+    for kind in ["history", "slices", "parallel", "importance", "surrogate"] {
+        assert!(page.contains(&format!("id=\"{kind}\"")), "{kind} is missing");
+    }
+    assert!(page.contains("Predicted against observed") && page.contains("Importance of each parameter"));
+    let links = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!links.contains("http") && !links.contains("<script"), "it must work without a network");
+    assert!(page.contains("prefers-color-scheme: dark") && page.contains("name=\"viewport\""));
+}
+
+#[test]
+fn the_ending_of_the_file_says_what_it_is() {
+    let folder = ran(EVERYTHING);
+    for kind in ["all", "history", "slices,parallel"] {
+        folder.run(&["plot", "tune", "--kind", kind, "-o", "a.svg"]).expect_code(0);
+        assert!(folder.read("a.svg").starts_with("<svg"));
+        folder.run(&["plot", "tune", "--kind", kind, "-o", "a.PNG"]).expect_code(0);
+        let png = std::fs::read(folder.path().join("a.PNG")).unwrap();
+        assert!(png.starts_with(b"\x89PNG"));
+    }
+    let wrong = folder.run(&["plot", "tune", "-o", "a.pdf"]).expect_code(1);
+    assert!(wrong.stderr.contains("end its name in .svg, .png or .html"), "{}", wrong.stderr);
+}
+
+#[test]
+fn without_a_file_the_history_is_drawn_in_the_terminal() {
+    let folder = ran(EVERYTHING);
+    let output = folder.run(&["plot", "tune"]).expect_code(0);
+    assert!(output.stdout.contains("best so far"), "{}", output.stdout);
+}
+
+#[test]
+fn the_history_goes_the_way_of_the_direction() {
+    for (direction, better) in [("minimize", f64::le as fn(&f64, &f64) -> bool), ("maximize", f64::ge)] {
+        let folder = ran(&EVERYTHING.replace("minimize", direction));
+        let history = data(&folder, "history");
+        let rows = history["history"].as_array().unwrap();
+        assert_eq!(rows.len(), 14);
+        let best: Vec<f64> = rows.iter().filter_map(|row| row["best"].as_f64()).collect();
+        assert!(best.windows(2).all(|pair| better(&pair[1], &pair[0])), "{direction}: {best:?}");
+        assert!(rows.iter().any(|row| row["state"] == "failed" && row["value"].is_null()));
+    }
+}
+
+#[test]
+fn the_parameter_that_is_the_value_is_the_important_one() {
+    // Without failures: they count as the worst value, so the choice that fails would matter too.
+    let folder = ran(&EVERYTHING.replace("exit 1", "echo \"$OPTIMIST_RATE\""));
+    let importance = data(&folder, "importance");
+    let rows = importance["importance"].as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    assert_eq!(rows[0]["parameter"], "rate", "{rows:?}");
+}
+
+#[test]
+fn partial_dependence_and_predictions_are_in_the_direction_of_the_user() {
+    let folder = ran(EVERYTHING);
+    let surrogate = &data(&folder, "surrogate")["surrogate"];
+    let along_rate = surrogate["partial_dependence"][0]["points"].as_array().unwrap();
+    let mean = |point: &Value| point["mean"].as_f64().unwrap();
+    assert!(mean(along_rate.last().unwrap()) > mean(&along_rate[0]), "the value is the rate");
+    for row in surrogate["leave_one_out"].as_array().unwrap() {
+        assert!(row["observed"].as_f64().unwrap() > 0.0 && row["std"].as_f64().unwrap() >= 0.0, "{row}");
+    }
+}
+
+#[test]
+fn little_or_nothing_to_draw_is_no_trouble() {
+    let objectives = ["echo 1", "exit 1"]; // all the same, all failed
+    for objective in objectives {
+        for trials in ["1", "2", "5"] {
+            let folder = Folder::new();
+            let study = format!(
+                "name = 'tune'\ndirection = 'maximize'\nobjective.command = ['sh', '-c', '{objective}']\n\
+                 parameters.x = {{ type = 'float', low = 0, high = 1 }}"
+            );
+            folder.write("study.toml", &study);
+            folder.run(&["run", "study.toml", "--trials", trials]);
+            for file in ["a.svg", "a.png", "a.html"] {
+                folder.run(&["plot", "tune", "-o", file]).expect_code(0);
+            }
+            data(&folder, "all");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What imports make of files, sound and broken.
+
+use std::path::Path;
+
+use optimist::space::{Assignment, Kind, Space, Value};
+use optimist_study::import::{self, Reading};
+use optimist_study::{Definition, Direction, StudyFile};
+use proptest::prelude::*;
+
+const OPTUNA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/optuna.db");
+
+fn reading(optuna_study: &str) -> Reading {
+    Reading { optuna_study: Some(optuna_study.to_owned()), ..Reading::default() }
+}
+
+fn of_optuna() -> Definition {
+    import::definition_of_optuna("tune", OPTUNA, &reading("tune")).unwrap()
+}
+
+fn space() -> Space {
+    let file = StudyFile::parse(
+        "name = 'a'
+         direction = 'minimize'
+         parameters.x = { type = 'float', low = 0.0, high = 1.0 }
+         parameters.n = { type = 'int', low = 1, high = 9 }
+         parameters.flag = { type = 'bool' }
+         parameters.kind = { type = 'categorical', choices = ['a', 1, 0.5] }",
+    );
+    file.unwrap().definition.space
+}
+
+fn parse(text: &str) -> import::Found {
+    import::parse(text.as_bytes(), Path::new("table"), &space(), &Reading::default()).unwrap()
+}
+
+#[test]
+fn the_space_of_an_optuna_study_is_understood() {
+    let definition = of_optuna();
+    assert_eq!(definition.direction, Direction::Minimize);
+    let kind = |name: &str| definition.space.get(name).unwrap().kind.clone();
+    assert_eq!(kind("rate"), Kind::Float { low: 1e-5, high: 1.0, log: true, step: None });
+    assert_eq!(kind("drop"), Kind::Float { low: 0.0, high: 0.5, log: false, step: Some(0.1) });
+    assert_eq!(kind("depth"), Kind::Int { low: 1, high: 9, log: false, step: Some(2) });
+    assert_eq!(kind("units"), Kind::Int { low: 4, high: 256, log: true, step: None });
+    assert_eq!(kind("nesterov"), Kind::Bool);
+    assert_eq!(
+        kind("kind"),
+        Kind::Categorical { choices: ["relu", "tanh", "None"].map(Value::from).to_vec() }
+    );
+    let slope = definition.space.get("slope").unwrap();
+    assert_eq!((slope.when[0].parameter.as_str(), &slope.when[0].value), ("kind", &Value::from("relu")));
+}
+
+#[test]
+fn values_of_optuna_are_in_their_units() {
+    let found = import::read(OPTUNA, &of_optuna(), &reading("tune")).unwrap();
+    assert_eq!((found.trials.len(), found.bad.len(), found.n_unfinished), (16, 0, 1));
+    let expected = Assignment::from_iter([
+        ("depth", Value::from(7_i64)),
+        ("drop", Value::from(0.4)),
+        ("kind", Value::from("None")),
+        ("nesterov", Value::from(false)),
+        ("rate", Value::from(0.005547119471592123)),
+        ("units", Value::from(36_i64)),
+    ]);
+    assert_eq!(found.trials[0].params, expected);
+    let reasons: Vec<&str> =
+        found.trials.iter().filter_map(|t| t.outcome.as_ref().err()).map(String::as_str).collect();
+    assert_eq!(reasons, ["it was pruned", "it failed", "its value is infinite"]);
+}
+
+#[test]
+fn cells_are_read_as_the_parameter_wants_them() {
+    let csv = parse("x,n,flag,kind,value\n 1 ,3.0,yes,1,-2e3\n0.5,9,FALSE,0.50,nan\n");
+    let json = parse("{\"x\": 1, \"n\": 3, \"flag\": true, \"kind\": 1, \"value\": -2000}");
+    assert!(csv.bad.is_empty(), "{:?}", csv.bad);
+    assert_eq!(csv.trials[0], json.trials[0]);
+    assert_eq!(csv.trials[1].params.get("kind"), Some(&Value::Float(0.5)));
+    assert!(csv.trials[1].outcome.is_err());
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_are_no_trouble(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = import::parse(&bytes, Path::new("table"), &space(), &Reading::default());
+    }
+
+    #[test]
+    fn what_looks_like_a_table_is_no_trouble(
+        text in "[\\[{]?(x|n|flag|kind|value|state|params|[0-9.e-]{1,5}|[\",:\\[\\]{}\n]|null|true){0,60}"
+    ) {
+        let _ = import::parse(text.as_bytes(), Path::new("table"), &space(), &Reading::default());
+    }
+
+    #[test]
+    fn a_damaged_database_is_no_trouble(
+        damage in prop::collection::vec((16..126_976_usize, any::<u8>()), 1..200), cut in 100..126_976_usize
+    ) {
+        let mut bytes = std::fs::read(OPTUNA).unwrap();
+        damage.into_iter().for_each(|(at, byte)| bytes[at] = byte);
+        bytes.truncate(cut);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        let path = file.path().to_str().unwrap();
+        let _ = import::read(path, &of_optuna(), &reading("tune"));
+        let _ = import::definition_of_optuna("tune", path, &reading("tune"));
+    }
+}
