@@ -85,12 +85,14 @@ fn nobody_waits_for_a_trial_that_was_asked_for_by_hand() {
 fn failures_in_a_row_end_a_run_and_others_do_not() {
     let broken = create(&Storage::memory(), "trials = 50\nmax_failures = 3");
     let (study, ending) = run(broken, "echo no such bean >&2; exit 1", 1);
-    assert!(matches!(&ending, Ending::Failures { n: 3, last } if last.contains("no such bean")), "{ending:?}");
+    assert!(
+        matches!(&ending, Ending::Failures { n: 3, last } if last.contains("no such bean")),
+        "{ending:?}"
+    );
     assert_eq!(study.state().count(TrialState::Failed), 3);
     let (study, ending) = run(study, "case $OPTIMIST_X in *[02468]) exit 1;; *) echo 1;; esac", 1);
-    let row = |trials: &[Trial]| {
-        trials.iter().rev().take_while(|trial| trial.state == TrialState::Failed).count()
-    };
+    let row =
+        |trials: &[Trial]| trials.iter().rev().take_while(|trial| trial.state == TrialState::Failed).count();
     let gave_up = matches!(ending, Ending::Failures { .. });
     assert_eq!(gave_up, row(study.state().trials()) >= 3, "{ending:?}");
 }
@@ -100,7 +102,9 @@ fn a_run_that_is_to_stop_finishes_what_it_has_begun() {
     let interrupt = Interrupt::default();
     let study = create(&Storage::memory(), "trials = 50");
     let (study, ending) = work(study, &orders("sleep 0.1; echo 1", 2), &interrupt, |_| {
-        interrupt.request();
+        if !interrupt.is_requested() {
+            interrupt.request();
+        }
         ControlFlow::Continue(())
     })
     .unwrap();
@@ -133,8 +137,7 @@ fn a_command_that_cannot_be_started_ends_a_run_and_costs_no_trial() {
     let mut orders = orders("", 2);
     orders.objective.command = vec!["no-such-program".to_owned()];
     let study = create(&Storage::memory(), "trials = 5\nmax_attempts = 1");
-    let (study, ending) =
-        work(study, &orders, &Interrupt::default(), |_| ControlFlow::Continue(())).unwrap();
+    let (study, ending) = work(study, &orders, &Interrupt::default(), |_| ControlFlow::Continue(())).unwrap();
     assert!(matches!(ending, Ending::CannotStart(_)), "{ending:?}");
     assert!(study.state().trials().iter().all(|trial| trial.state == TrialState::Waiting));
     let (study, _) = run(study, "echo 1", 1);
