@@ -33,6 +33,7 @@ pub fn run(study: Study, orders: &Orders, json: bool) -> anyhow::Result<Session>
     let worked = worker::work(study, orders, &interrupt, |notice| {
         match notice {
             Notice::Trouble(trouble) => progress.print(trouble),
+            Notice::Waiting(1) => progress.print("waiting for a trial that somebody else runs"),
             Notice::Waiting(n) => progress.print(&format!("waiting for {n} trials that others run")),
             Notice::Trial(trial) if !trial.has_ended() => {}
             Notice::Trial(trial) => {

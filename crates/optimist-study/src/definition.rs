@@ -215,11 +215,14 @@ mod tests {
             max_time = 12.5
             target = 0.30000000000000004
             min_gain = 1e-9
+            constraints = ["y + 0.3*z <= 0.1"]
             optimizer = { name = "go-ucb", preset = "theory", constants = { curvature = 0.1 } }
             objective = { command = ["true"], mode = "serve", timeout = 1.5 }
             parameters.x = { type = "float", low = 1e-300, high = 0.7, log = true }
             parameters.k = { type = "categorical", choices = ["a", 2, 0.5, true] }
             parameters.n = { type = "int", low = 1, high = 9, step = 2, when = { k = "a" } }
+            parameters.y = { type = "float", low = 0, high = 0.7 }
+            parameters.z = { type = "float", low = 0, high = 0.7 }
         "#;
         let definition = StudyFile::parse(text).unwrap().definition;
         let written = serde_json::to_string(&definition).unwrap();

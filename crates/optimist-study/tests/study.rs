@@ -359,6 +359,35 @@ mod resuming {
     }
 }
 
+mod mixtures {
+    use super::*;
+
+    #[test]
+    fn constrained_points_are_stored_and_suggested_again() {
+        for optimizer in ["go-ucb", "cma-es", "turbo", "random"] {
+            let text = format!(
+                "name = 's'
+                direction = 'minimize'
+                trials = 16
+                optimizer.name = '{optimizer}'
+                constraints = ['a + b + c = 1', 'a <= 2*b', 'n <= 7*c + 1']
+                parameters.a = {{ type = 'float', low = 0, high = 1 }}
+                parameters.b = {{ type = 'float', low = 0.1, high = 0.7 }}
+                parameters.c = {{ type = 'float', low = 0, high = 1 }}
+                parameters.n = {{ type = 'int', low = 1, high = 9 }}"
+            );
+            let storage = Storage::memory();
+            let mut study = Study::create(&storage, StudyFile::parse(&text).unwrap().definition).unwrap();
+            while let Some(job) = study.claim().unwrap() {
+                let number = |name: &str| job.params.get(name).and_then(Value::as_f64).unwrap();
+                let value = (number("a") - 0.5).powi(2) + number("b") - 0.1 * number("n");
+                study.tell(job.trial, Measurement::new(value), None).unwrap();
+            }
+            assert_verified(&mut Study::open(&storage, "s").unwrap());
+        }
+    }
+}
+
 mod together {
     use super::*;
 

@@ -102,7 +102,9 @@ fn a_run_that_is_to_stop_finishes_what_it_has_begun() {
     let interrupt = Interrupt::default();
     let study = create(&Storage::memory(), "trials = 50");
     let (study, ending) = work(study, &orders("sleep 0.1; echo 1", 2), &interrupt, |_| {
-        interrupt.request();
+        if !interrupt.is_requested() {
+            interrupt.request();
+        }
         ControlFlow::Continue(())
     })
     .unwrap();
