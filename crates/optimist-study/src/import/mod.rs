@@ -153,7 +153,7 @@ impl Found {
 
 /// Of `trials`, those that `known` does not have, as often as each is there. Two trials are the same if they have the
 /// same parameters and the same outcome, bit for bit.
-pub(crate) fn new_ones<'a>(trials: &'a [Import], known: impl Iterator<Item = Import>) -> Vec<&'a Import> {
+pub(crate) fn new_ones(trials: &[Import], known: impl Iterator<Item = Import>) -> Vec<&Import> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     known.for_each(|known| *counts.entry(key(&known)).or_default() += 1);
     let is_new = |trial: &&Import| match counts.get_mut(&key(trial)) {

@@ -250,7 +250,7 @@ impl OptunaStudy {
         let mut parameters = Vec::new();
         for (name, kind) in &kinds {
             let is_there = |trial: &&OptunaTrial| trial.params.contains_key(*name);
-            let when = match complete.iter().all(|trial| is_there(&trial)) {
+            let when = match complete.iter().all(is_there) {
                 true => Vec::new(),
                 false => vec![condition(name, &kinds, &complete).ok_or_else(|| {
                     format!("has trials without `{name}`, and no value of another parameter says when; write a study file for it")
