@@ -29,7 +29,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A family of your own is a trait away: see [`model::Family`] and `examples/own_family.rs`.
+//! A family of your own is a trait away: see [`model::Family`] and `examples/own_family.rs`. Mixtures and other linear
+//! constraints between parameters: [`space::Space::with_constraints`] and `examples/mixture.rs`.
 
 pub mod acquisition;
 pub mod baselines;

@@ -23,6 +23,9 @@ pub(crate) const TOLERANCE: f64 = 5e-10;
 /// A face that no point is farther from than this is one that all points lie on.
 const FLAT: f64 = 1e-9;
 
+/// Bounds that are farther away are out of reach all the same.
+const FAR: f64 = 1e3;
+
 /// Points thrown at a simple set around the polytope before a walk: more than one in twenty hits is as good as sure to be
 /// found, and misses cost less than a walk.
 const N_THROWS: usize = 16;
@@ -64,9 +67,12 @@ pub(crate) struct Polytope {
 impl Row {
     /// `coefficients · x` is at most, or exactly, `bound`. `None` if all coefficients are zero.
     pub(crate) fn new(coefficients: &[f64], bound: f64, is_equality: bool) -> Option<Row> {
-        let length = dot(coefficients, coefficients).sqrt();
-        let normal = coefficients.iter().map(|a| a / length).collect();
-        (length > 0.0).then(|| Row { normal, bound: bound / length, is_equality })
+        let largest = coefficients.iter().fold(0.0, |largest: f64, a| largest.max(a.abs()));
+        let scaled: Vec<f64> = coefficients.iter().map(|a| a / largest).collect(); // squares overflow otherwise
+        let length = dot(&scaled, &scaled).sqrt();
+        let normal = scaled.iter().map(|a| a / length).collect();
+        let bound = (bound / largest / length).clamp(-FAR, FAR);
+        (largest > 0.0).then_some(Row { normal, bound, is_equality })
     }
 
     /// How far beyond the bound x is; negative if there is room.

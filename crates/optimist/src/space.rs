@@ -191,41 +191,45 @@ impl Space {
 
     /// Whether a constraint can be one of this space's.
     fn validate(&self, constraint: &Constraint) -> Result<(), SpaceError> {
-        for (name, _) in constraint.terms() {
-            let (text, known) = (constraint.to_string(), || self.parameters.iter().map(|p| p.name.as_str()));
+        let text = || constraint.to_string();
+        let mut size = constraint.bound().abs();
+        for (name, factor) in constraint.terms() {
             let Some(parameter) = self.get(name) else {
-                let nearest = nearest(name, known());
-                return Err(SpaceError::ConstraintUnknown { constraint: text, name: name.clone(), nearest });
+                let nearest = nearest(name, self.parameters.iter().map(|known| known.name.as_str()));
+                return Err(SpaceError::ConstraintUnknown {
+                    constraint: text(),
+                    name: name.clone(),
+                    nearest,
+                });
             };
+            let (low, width) = parameter.kind.range().unwrap_or_default();
+            size += factor.abs() * (low.abs() + width);
             let reason = match parameter.kind {
                 Kind::Float { log: true, .. } | Kind::Int { log: true, .. } => {
-                    Some("is on a log scale, where a sum is not linear; drop its `log`, or the constraint")
+                    "is on a log scale, where a sum is not linear; drop its `log`, or the constraint"
                 }
-                Kind::Bool => Some("is not a number; make it an int from 0 to 1"),
-                Kind::Categorical { .. } => Some("is not a number; leave it out"),
-                _ if !parameter.when.is_empty() => {
-                    Some("is not always active; drop its `when`, or leave it out")
-                }
-                Kind::Float { .. } | Kind::Int { .. } => None,
+                Kind::Bool => "is not a number; make it an int from 0 to 1",
+                Kind::Categorical { .. } => "is not a number; leave it out",
+                _ if !parameter.when.is_empty() => "is not always active; drop its `when`, or leave it out",
+                Kind::Float { .. } | Kind::Int { .. } if size.is_finite() => continue,
+                Kind::Float { .. } | Kind::Int { .. } => "makes the sum overflow; divide by a large number",
             };
-            if let Some(reason) = reason {
-                return Err(SpaceError::ConstraintUnfit { constraint: text, name: name.clone(), reason });
-            }
+            return Err(SpaceError::ConstraintUnfit { constraint: text(), name: name.clone(), reason });
         }
         Ok(())
     }
 
     fn check_constraint(&self, constraint: &Constraint, assignment: &Assignment) -> Result<(), SpaceError> {
-        let (mut left, mut squared_range, mut size) = (0.0, 0.0, 0.0);
+        let (mut left, mut range, mut size): (f64, f64, f64) = (0.0, 0.0, 0.0);
         for (name, factor) in constraint.terms() {
             let value = assignment.get(name).and_then(Value::as_f64).unwrap_or_default();
             let (low, width) =
                 self.get(name).and_then(|parameter| parameter.kind.range()).unwrap_or_default();
             left += factor * value;
-            squared_range += (factor * width).powi(2);
+            range = range.hypot(factor * width);
             size += factor.abs() * low.abs().max((low + width).abs());
         }
-        let tolerance = CONSTRAINT_TOLERANCE * squared_range.sqrt() + 1e-12 * size; // and rounding
+        let tolerance = CONSTRAINT_TOLERANCE * range + 1e-12 * size; // and rounding
         let excess = left - constraint.bound();
         let holds = match constraint.relation() {
             Relation::AtMost => excess <= tolerance,

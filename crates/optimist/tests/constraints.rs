@@ -271,6 +271,22 @@ fn values_that_a_constraint_excludes_are_refused() {
     assert!(encoding.encode(&Assignment::from_iter([("a", 1.0), ("b", 1.0)])).is_err());
 }
 
+/// Numbers of any size, as long as they add up.
+#[test]
+fn large_and_small_numbers_are_no_obstacle() {
+    let ranges = [("a", 0.0, 1e200), ("b", -1e-200, 1e-200), ("c", 1e9, 1e9 + 1.0)];
+    let parameters = ranges
+        .map(|(name, low, high)| Parameter::new(name, Kind::Float { low, high, log: false, step: None }));
+    let constraints = ["a + 1e200*c <= 1.0000000005e209", "c - 1e200*b = 1e9", "a <= 1e300", "a >= -1e300"];
+    let encoding = encoding(parameters.to_vec(), &constraints).unwrap();
+    let mut rng = rng(0, 0);
+    for _ in 0..100 {
+        let x = encoding.domain().sample(&mut rng);
+        assert!(encoding.domain().contains(&x));
+        assert_eq!(encoding.space().check(&encoding.decode(&x)), Ok(()));
+    }
+}
+
 #[test]
 fn constraints_that_cannot_be_honoured_are_refused() {
     let message = |constraints: &[&str]| {
@@ -302,6 +318,10 @@ fn constraints_that_cannot_be_honoured_are_refused() {
         ),
         (&["n + only = 6"], "no values satisfy `n + only = 6` on the steps of these parameters"),
         (&["2*only <= 5"], "no values satisfy `2*only <= 5`"),
+        (
+            &["1e308*a + 1e308*b <= 1e308"],
+            "constraint `1e308*a + 1e308*b <= 1e308`: `a` makes the sum overflow",
+        ),
     ] {
         let message = message(constraints);
         assert!(message.contains(expected), "{constraints:?}: {message}");

@@ -138,11 +138,8 @@ impl Coupling {
 
     /// Sets the columns to the feasible values nearest to z.
     fn set(&self, z: &[f64], x: &mut [f64]) {
-        let on_levels = self.on_levels(z);
-        if on_levels.as_ref().is_some_and(|z| self.polytope.contains(z)) {
-            return self.scatter(&on_levels.unwrap_or_default(), x);
-        }
-        let found = self.levelled(z, self.bounds(), SNAP_MOVES);
+        let feasible = self.on_levels(z).filter(|z| self.polytope.contains(z));
+        let found = feasible.or_else(|| self.levelled(z, self.bounds(), SNAP_MOVES));
         self.scatter(found.as_ref().unwrap_or(&self.known), x);
     }
 

@@ -103,7 +103,8 @@ impl Constraint {
                 (false, false) => " + ",
             };
             let name = if parse::is_plain(name) { name.clone() } else { format!("`{name}`") };
-            let times = if factor.abs() == 1.0 { String::new() } else { format!("{}*", factor.abs()) };
+            let times =
+                if factor.abs() == 1.0 { String::new() } else { format!("{}*", number(factor.abs())) };
             left += &format!("{sign}{times}{name}");
         }
         left
@@ -138,8 +139,14 @@ impl FromStr for Constraint {
 /// As it can be parsed again.
 impl Display for Constraint {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.left(), self.relation, self.bound)
+        write!(f, "{} {} {}", self.left(), self.relation, number(self.bound))
     }
+}
+
+/// 2 and 0.5, but 1e300.
+fn number(number: f64) -> String {
+    let text = format!("{number:?}");
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
 impl Display for Relation {
@@ -173,6 +180,7 @@ mod tests {
             ("a ≥ b", "a - b >= 0"),
             ("-a + 3 ≤ 2 b", "-a - 2*b <= -3"),
             ("a*2/4 - -b <= 1e-3", "0.5*a + b <= 0.001"),
+            ("3e20 a >= -1e-9", "3e20*a >= -1e-9"),
             ("a + a + b - b <= 2*3", "2*a <= 6"),
             ("`learning-rate` + größe_2 <= .5", "`learning-rate` + größe_2 <= 0.5"),
         ] {
