@@ -3,7 +3,7 @@
 //! Given: a domain, how many trials are planned, the settings; then what became of each trial. Gives: the next point,
 //! and in the end the one to bet on. The three presets of `settings` run through the same lines.
 //!
-//! Departures from the paper, default preset only: the ball is refitted on all data each round (`belief::refit`), the
+//! Departures from the paper, default preset only: the ball is refitted (`belief::refit`; `belief::growing` says when), the
 //! argmax may be confined to a trust region, and no point is proposed twice while there is another.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
