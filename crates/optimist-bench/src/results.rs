@@ -102,6 +102,14 @@ impl Appender {
     }
 }
 
+impl Drop for Appender {
+    /// Closing the file is not enough: a child process that is just being started holds a copy of it, lock and all.
+    fn drop(&mut self) {
+        // If unlocking fails, closing the file is all that is left to do.
+        let _ = self.file.unlock();
+    }
+}
+
 /// A result file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
