@@ -1,8 +1,12 @@
-//! A study's log as lines of text, out of one storage and into another.
+//! Out of one storage and into another: a study's log as lines of text, and trials that were made elsewhere.
 
-use super::{Study, StudyError};
-use crate::event::{Event, Record};
+use super::commit::Decision;
+use super::{Import, Imported, Study};
+use crate::error::StudyError;
+use crate::event::{Event, Record, Source};
+use crate::import;
 use crate::log::{Appended, Log, Reading, Storage, StudyId};
+use crate::objective::Measurement;
 use crate::state::State;
 
 impl Study {
@@ -39,6 +43,50 @@ impl Study {
                 Err(error)
             }
         }
+    }
+
+    /// Adds trials that were made elsewhere, all or none. Those that were imported before, with the same parameters and
+    /// the same outcome, are not added again: a file may be imported twice, or once more after it has grown.
+    ///
+    /// # Errors
+    /// If a point is not in the space, a value is not finite, or storage cannot be written.
+    pub fn import(&mut self, imports: &[Import]) -> Result<Imported, StudyError> {
+        for (trial, import) in imports.iter().enumerate() {
+            self.state.encoding().space().check(&import.params)?;
+            if let Ok(Measurement { value, .. }) = import.outcome
+                && !value.is_finite()
+            {
+                return Err(StudyError::NotFinite { trial, value });
+            }
+        }
+        self.refresh()?;
+        self.commit(|study| {
+            let first = study.state.trials().len();
+            let added = |(trial, import): (usize, &Import)| {
+                let params = import.params.clone();
+                let (measured, reason) = match &import.outcome {
+                    Ok(measured) => (Some(measured.clone()), None),
+                    Err(reason) => (None, Some(reason.clone())),
+                };
+                Event::Added { trial, params, measured, reason }
+            };
+            let events: Vec<Event> = (first..).zip(study.not_yet_there(imports)).map(added).collect();
+            let result = Imported { first, n_added: events.len() };
+            Ok(Decision::append_all(events, result))
+        })
+    }
+
+    /// Of these, the ones that [`Study::import`] would add.
+    pub fn not_yet_there<'a>(&self, imports: &'a [Import]) -> Vec<&'a Import> {
+        let known = self.state.trials().iter().filter(|trial| trial.source == Source::Imported);
+        let known = known.map(|trial| Import {
+            params: trial.params.clone(),
+            outcome: match (trial.measurements.first(), &trial.failure) {
+                (Some(measured), _) => Ok(measured.clone()),
+                (None, failure) => Err(failure.as_ref().map(|f| f.reason.clone()).unwrap_or_default()),
+            },
+        });
+        import::new_ones(imports, known)
     }
 }
 
@@ -82,7 +130,6 @@ fn append(log: &mut dyn Log, id: StudyId, bodies: &[String]) -> Result<(), Study
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objective::Measurement;
     use crate::{StudyFile, TrialState};
 
     fn studied() -> Study {

@@ -1,0 +1,248 @@
+//! What can be done to a study: ask, tell, fail, put back, cancel, enqueue, change its plan, reclaim.
+//!
+//! Each of these decides, from the state, what to append; `commit` appends it. So any number of processes may do any of
+//! this at the same time.
+
+use std::time::Duration;
+
+use optimist::space::Assignment;
+
+use super::commit::Decision;
+use super::{Job, Kept, Study};
+use crate::definition::Plan;
+use crate::error::StudyError;
+use crate::event::{Cause, Event, FailureKind, Source};
+use crate::identity::{Identity, is_gone};
+use crate::objective::{Measurement, NoValue};
+use crate::state::{Next, State};
+use crate::trial::{Trial, TrialState};
+
+impl Study {
+    /// The next trial, whatever the plan says, for somebody who takes as long as it takes: it has no lease.
+    ///
+    /// # Errors
+    /// If storage cannot be used.
+    pub fn ask(&mut self, worker: Option<&str>) -> Result<Job, StudyError> {
+        self.ask_within(worker, None)
+    }
+
+    /// The same for somebody who must tell before the lease has run out, if there is one. The lease is not bound to this
+    /// process, and nothing renews it.
+    ///
+    /// # Errors
+    /// If storage cannot be used.
+    pub fn ask_within(&mut self, worker: Option<&str>, lease: Option<Duration>) -> Result<Job, StudyError> {
+        let owner = worker.unwrap_or(&self.identity.name).to_owned();
+        let lease = lease.map(|lasts| (owner.as_str(), lasts));
+        let job = self.take(worker, lease, |state| Some(state.next()))?;
+        Ok(job.expect("there is always something to do when the plan is not asked"))
+    }
+
+    /// The next trial under the plan, with a lease; `None` if there is nothing to do, though others may still be running
+    /// trials.
+    ///
+    /// # Errors
+    /// If storage cannot be used.
+    pub fn claim(&mut self) -> Result<Option<Job>, StudyError> {
+        let (Identity { name, owner }, lease) = (self.identity.clone(), self.state.plan().lease);
+        self.take(Some(&name), Some((&owner, lease)), State::planned)
+    }
+
+    fn take(
+        &mut self,
+        worker: Option<&str>,
+        lease: Option<(&str, Duration)>,
+        next: impl Fn(&State) -> Option<Next>,
+    ) -> Result<Option<Job>, StudyError> {
+        let worker = worker.map(str::to_owned);
+        let mut suggestion: Option<Job> = None;
+        self.refresh()?;
+        self.commit(|study| {
+            let trial = study.state.trials().len();
+            let (source, params) = match next(&study.state) {
+                None => return Ok(Decision::leave(None)),
+                Some(Next::Retry(trial)) => {
+                    let known = &study.state.trials()[trial];
+                    let job = Job { trial, params: known.params.clone(), source: known.source };
+                    let retried = Event::Retried { trial, worker: worker.clone() };
+                    return Ok(Decision::append(retried, Some(job)).claim(trial, lease));
+                }
+                Some(Next::Enqueued(params)) => (Source::Enqueued, params),
+                Some(Next::Replicate(of)) => {
+                    (Source::Replicate { of }, study.state.trials()[of].params.clone())
+                }
+                Some(Next::Suggest) => match suggestion.take().filter(|made| made.trial == trial) {
+                    // Others have told, but nobody has asked: it is as good as it was.
+                    Some(made) => (made.source, made.params),
+                    None => study.suggest(trial)?,
+                },
+            };
+            let job = Job { trial, params, source };
+            suggestion = matches!(source, Source::Suggested { .. }).then(|| job.clone());
+            let (params, worker) = (job.params.clone(), worker.clone());
+            let asked = Event::Asked { trial, params, source, worker };
+            Ok(Decision::append(asked, Some(job)).claim(trial, lease))
+        })
+    }
+
+    fn suggest(&mut self, trial: usize) -> Result<(Source, Assignment), StudyError> {
+        let (adviser, state) = self.adviser()?;
+        let gain = state.plan().min_gain.and_then(|_| adviser.expected_gain());
+        let source = Source::Suggested { seen: state.head(), gain: gain.filter(|gain| gain.is_finite()) };
+        Ok((source, adviser.suggest(trial, state)))
+    }
+
+    /// Stores a value. It may come late: it completes a trial that has none, and is a further measurement of one that has.
+    /// The same value a second time is nothing new.
+    ///
+    /// # Errors
+    /// If there is no such trial, the value is not finite, or storage cannot be written.
+    pub fn tell(
+        &mut self,
+        trial: usize,
+        measured: Measurement,
+        seconds: Option<f64>,
+    ) -> Result<Kept, StudyError> {
+        if !measured.value.is_finite() {
+            return Err(StudyError::NotFinite { trial, value: measured.value });
+        }
+        if let Some(noise_std) = measured.noise_std.filter(|std| !std.is_finite() || *std < 0.0) {
+            return Err(StudyError::BadNoise { trial, noise_std });
+        }
+        self.refresh()?;
+        self.commit(|study| {
+            let known = study.trial(trial)?;
+            if known.measurements.iter().any(|other| other.value.to_bits() == measured.value.to_bits()) {
+                return Ok(Decision::leave(Kept::Already));
+            }
+            let told = Event::Told { trial, measured: measured.clone(), seconds };
+            Ok(Decision::append(told, Kept::Stored).release(trial))
+        })
+    }
+
+    /// Stores that a trial gave no value. If it may be tried again, it is put back.
+    ///
+    /// # Errors
+    /// If there is no such trial, or storage cannot be written.
+    pub fn fail(
+        &mut self,
+        trial: usize,
+        failure: &NoValue,
+        seconds: Option<f64>,
+    ) -> Result<Kept, StudyError> {
+        self.refresh()?;
+        self.commit(|study| {
+            let known = study.trial(trial)?;
+            if known.has_ended() {
+                return Ok(Decision::leave(Kept::Already));
+            }
+            let NoValue { kind, reason, stderr } = failure.clone();
+            let may_retry = known.attempts < study.state.plan().max_attempts;
+            let event = if kind == FailureKind::Retried && may_retry {
+                Event::Requeued { trial, cause: Cause::Retry, reason }
+            } else {
+                Event::Failed { trial, kind, reason, stderr, seconds }
+            };
+            Ok(Decision::append(event, Kept::Stored).release(trial))
+        })
+    }
+
+    /// Puts a running trial back, as if it had not been started.
+    ///
+    /// # Errors
+    /// If there is no such trial, or storage cannot be written.
+    pub fn put_back(&mut self, trial: usize, reason: &str) -> Result<Kept, StudyError> {
+        self.refresh()?;
+        self.commit(|study| {
+            if study.trial(trial)?.state != TrialState::Running {
+                return Ok(Decision::leave(Kept::Already));
+            }
+            let requeued = Event::Requeued { trial, cause: Cause::Stopped, reason: reason.to_owned() };
+            Ok(Decision::append(requeued, Kept::Stored).release(trial))
+        })
+    }
+
+    /// Gives a trial up: nobody will measure it, and it does not count.
+    ///
+    /// # Errors
+    /// If there is no such trial, it has ended, or storage cannot be written.
+    pub fn cancel(&mut self, trial: usize) -> Result<(), StudyError> {
+        self.refresh()?;
+        self.commit(|study| {
+            let known = study.trial(trial)?;
+            if known.has_ended() {
+                let state = known.state.word();
+                return Err(StudyError::HasEnded { trial, state, wanted: "cancelled" });
+            }
+            Ok(Decision::append(Event::Cancelled { trial }, ()).release(trial))
+        })
+    }
+
+    /// Puts a point in the queue: it is tried before the optimizer is asked again.
+    ///
+    /// # Errors
+    /// If it is not in the space, or storage cannot be written.
+    pub fn enqueue(&mut self, params: &Assignment) -> Result<(), StudyError> {
+        self.state.encoding().space().check(params)?;
+        self.refresh()?;
+        self.commit(|_| Ok(Decision::append(Event::Enqueued { params: params.clone() }, ())))
+    }
+    /// Goes on with another plan; nothing happens if it is the same.
+    ///
+    /// # Errors
+    /// If storage cannot be written.
+    pub fn change(&mut self, plan: Plan) -> Result<(), StudyError> {
+        self.refresh()?;
+        self.commit(|study| {
+            if *study.state.plan() == plan {
+                return Ok(Decision::leave(()));
+            }
+            Ok(Decision::append(Event::Changed { plan: Box::new(plan.clone()) }, ()))
+        })
+    }
+
+    /// Puts back the trials of workers that are not heard of any more, or fails those that were started often enough.
+    /// Gives the trials whose workers are: these may still be put back one day.
+    ///
+    /// # Errors
+    /// If storage cannot be used.
+    pub fn reclaim(&mut self) -> Result<Vec<usize>, StudyError> {
+        self.commit(|study| {
+            let mut decision = Decision::leave(Vec::new());
+            for lease in study.log.leases(study.id)? {
+                let trial = lease.trial;
+                let known = study.state.trials().get(trial);
+                let Some(known) = known.filter(|known| known.state == TrialState::Running) else { continue };
+                if lease.has_expired || is_gone(&lease.owner) {
+                    decision.events.push(study.lost(known, lease.has_expired));
+                    decision = decision.release(trial);
+                } else {
+                    decision.result.push(trial);
+                }
+            }
+            Ok(decision)
+        })
+    }
+
+    fn lost(&self, trial: &Trial, has_expired: bool) -> Event {
+        let worker = trial.worker.as_deref().unwrap_or("its worker");
+        let reason = match has_expired {
+            true => format!("{worker} was not heard of before its lease ran out"),
+            false => format!("{worker} has ended without a word"),
+        };
+        let number = trial.number;
+        if trial.attempts < self.state.plan().max_attempts {
+            return Event::Requeued { trial: number, cause: Cause::Lost, reason };
+        }
+        let reason = format!("{reason}; that was attempt {}", trial.attempts);
+        Event::Failed { trial: number, kind: FailureKind::Lost, reason, stderr: None, seconds: None }
+    }
+
+    fn trial(&self, trial: usize) -> Result<&Trial, StudyError> {
+        self.state.trials().get(trial).ok_or_else(|| StudyError::NoTrial {
+            study: self.name().to_owned(),
+            trial,
+            n_trials: self.state.trials().len(),
+        })
+    }
+}

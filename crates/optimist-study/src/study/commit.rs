@@ -1,0 +1,209 @@
+//! How a change gets into the log: it is decided from the state, and appended if nobody came in between; otherwise the study
+//! reads on and decides again.
+
+use std::time::Duration;
+
+use super::Study;
+use crate::error::StudyError;
+use crate::event::{Event, Record};
+use crate::log::{Appended, LeaseChange};
+
+impl Study {
+    /// Appends what `decide` wants, and has it decide again whenever somebody else has appended in the meantime.
+    pub(super) fn commit<T>(
+        &mut self,
+        mut decide: impl FnMut(&mut Self) -> Result<Decision<T>, StudyError>,
+    ) -> Result<T, StudyError> {
+        loop {
+            let Decision { events, leases, result } = decide(self)?;
+            if events.is_empty() {
+                return Ok(result);
+            }
+            let head = self.state.head();
+            let records: Vec<Record> =
+                (head + 1..).zip(events).map(|(seq, event)| Record::new(seq, event)).collect();
+            let bodies: Vec<String> = records.iter().map(Record::to_json).collect();
+            let leases: Vec<LeaseChange<'_>> = leases.iter().map(Lease::change).collect();
+            match self.log.append(self.id, head, &bodies, &leases)? {
+                Appended::Stored => {
+                    for record in records {
+                        self.state.apply(record)?;
+                    }
+                    return Ok(result);
+                }
+                Appended::Moved => self.refresh()?,
+                Appended::Gone => return Err(StudyError::Deleted { name: self.name().to_owned() }),
+            }
+        }
+    }
+}
+
+/// What to append, and what to answer when that is done.
+pub(super) struct Decision<T> {
+    pub events: Vec<Event>,
+    leases: Vec<Lease>,
+    pub result: T,
+}
+
+/// A change to a lease.
+enum Lease {
+    Claim { trial: usize, owner: String, lasts: Duration },
+    Release { trial: usize },
+}
+
+impl<T> Decision<T> {
+    pub fn leave(result: T) -> Self {
+        Self { events: Vec::new(), leases: Vec::new(), result }
+    }
+
+    pub fn append(event: Event, result: T) -> Self {
+        Self::append_all(vec![event], result)
+    }
+
+    pub fn append_all(events: Vec<Event>, result: T) -> Self {
+        Self { events, leases: Vec::new(), result }
+    }
+
+    pub fn claim(mut self, trial: usize, lease: Option<(&str, Duration)>) -> Self {
+        let claimed = lease.map(|(owner, lasts)| Lease::Claim { trial, owner: owner.to_owned(), lasts });
+        self.leases.extend(claimed);
+        self
+    }
+
+    pub fn release(mut self, trial: usize) -> Self {
+        self.leases.push(Lease::Release { trial });
+        self
+    }
+}
+
+impl Lease {
+    fn change(&self) -> LeaseChange<'_> {
+        match self {
+            Self::Claim { trial, owner, lasts } => LeaseChange::Claim { trial: *trial, owner, lasts: *lasts },
+            Self::Release { trial } => LeaseChange::Release { trial: *trial },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use optimist::space::Assignment;
+
+    use crate::event::Source;
+    use crate::log::{Entry, Lease, Log, Reading, Storage, StorageError, StudyId};
+    use crate::objective::Measurement;
+    use crate::{Kept, StudyFile};
+
+    /// A log in which somebody else does something just before every append, as long as there is something to do.
+    struct Meddled {
+        log: Box<dyn Log>,
+        meddling: Vec<Box<dyn FnOnce() + Send>>,
+    }
+
+    impl Log for Meddled {
+        fn studies(&mut self) -> Result<Vec<Entry>, StorageError> {
+            self.log.studies()
+        }
+
+        fn create(&mut self, name: &str, first: &str) -> Result<Option<StudyId>, StorageError> {
+            self.log.create(name, first)
+        }
+
+        fn append(
+            &mut self,
+            study: StudyId,
+            head: u64,
+            bodies: &[String],
+            leases: &[LeaseChange<'_>],
+        ) -> Result<Appended, StorageError> {
+            if let Some(meddle) = self.meddling.pop() {
+                meddle();
+            }
+            self.log.append(study, head, bodies, leases)
+        }
+
+        fn read(
+            &mut self,
+            study: StudyId,
+            after: u64,
+            each: &mut dyn FnMut(u64, &str) -> Reading,
+        ) -> Result<(), StorageError> {
+            self.log.read(study, after, each)
+        }
+
+        fn delete(&mut self, study: StudyId) -> Result<bool, StorageError> {
+            self.log.delete(study)
+        }
+
+        fn renew(
+            &mut self,
+            study: StudyId,
+            trials: &[usize],
+            owner: &str,
+            lasts: Duration,
+        ) -> Result<(), StorageError> {
+            self.log.renew(study, trials, owner, lasts)
+        }
+
+        fn leases(&mut self, study: StudyId) -> Result<Vec<Lease>, StorageError> {
+            self.log.leases(study)
+        }
+    }
+
+    /// Two handles on a study of which the first has two running trials; the second is meddled with by the first.
+    fn meddled(meddle: impl Fn(&mut Study) + Send + Sync + Clone + 'static, times: usize) -> Study {
+        let text = "direction = 'maximize'\nparameters.x = { type = 'float', low = 0, high = 1 }";
+        let storage = Storage::memory();
+        let mut study = Study::create(&storage, StudyFile::parse(text).unwrap().definition).unwrap();
+        (0..2).for_each(|_| drop(study.ask(None).unwrap()));
+        let meddling = (0..times).map(|_| {
+            let (storage, meddle) = (storage.clone(), meddle.clone());
+            Box::new(move || meddle(&mut Study::open(&storage, "study").unwrap())) as Box<dyn FnOnce() + Send>
+        });
+        study.log = Box::new(Meddled { log: storage.connect().unwrap(), meddling: meddling.collect() });
+        study
+    }
+
+    #[test]
+    fn a_suggestion_survives_that_others_tell() {
+        let mut study = meddled(|other| assert!(other.tell(0, Measurement::new(1.0), None).is_ok()), 1);
+        let job = study.ask(None).unwrap();
+        assert_eq!((job.trial, job.source), (2, Source::Suggested { seen: 3, gain: None }));
+        assert_eq!(study.state().head(), 5);
+        assert_eq!(study.verify(|_| ()).unwrap().mismatches, []);
+    }
+
+    #[test]
+    fn a_suggestion_is_made_anew_when_others_have_asked() {
+        let mut study = meddled(|other| drop(other.ask(None).unwrap()), 2);
+        let job = study.ask(None).unwrap();
+        assert_eq!((job.trial, job.source), (4, Source::Suggested { seen: 5, gain: None }));
+        let points: Vec<&Assignment> = study.state().trials().iter().map(|trial| &trial.params).collect();
+        assert!((0..points.len()).all(|i| !points[..i].contains(&points[i])), "{points:?}");
+        assert_eq!(study.verify(|_| ()).unwrap().mismatches, []);
+    }
+
+    #[test]
+    fn a_suggestion_that_is_not_what_the_log_says_is_found() {
+        let mut study = meddled(|_| (), 0);
+        let params = Assignment::from_iter([("x", 0.25)]);
+        let asked = Event::Asked {
+            trial: 2,
+            params,
+            source: Source::Suggested { seen: 3, gain: None },
+            worker: None,
+        };
+        study.commit(|_| Ok(Decision::append(asked.clone(), ()))).unwrap();
+        let verification = study.verify(|_| ()).unwrap();
+        let wrong: Vec<usize> = verification.mismatches.iter().map(|mismatch| mismatch.trial).collect();
+        assert_eq!((verification.n_suggestions, wrong), (3, vec![2]));
+    }
+
+    #[test]
+    fn what_was_told_in_the_meantime_is_not_told_twice() {
+        let mut study = meddled(|other| assert!(other.tell(0, Measurement::new(1.0), None).is_ok()), 1);
+        assert_eq!(study.tell(0, Measurement::new(1.0), None).unwrap(), Kept::Already);
+        assert_eq!(study.state().trials()[0].measurements.len(), 1);
+    }
+}
