@@ -7,14 +7,19 @@ use optimist_study::import::{self, Reading};
 use optimist_study::{Definition, Direction, StudyFile};
 use proptest::prelude::*;
 
-const OPTUNA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/optuna.db");
+/// The same study by Optuna 5, 4 and 3.
+const OPTUNA: [&str; 3] = [
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/optuna.db"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/optuna-4.db"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/optuna-3.db"),
+];
 
 fn reading(optuna_study: &str) -> Reading {
     Reading { optuna_study: Some(optuna_study.to_owned()), ..Reading::default() }
 }
 
-fn of_optuna() -> Definition {
-    import::definition_of_optuna("tune", OPTUNA, &reading("tune")).unwrap()
+fn of_optuna(file: &str) -> Definition {
+    import::definition_of_optuna("tune", file, &reading("tune")).unwrap()
 }
 
 fn space() -> Space {
@@ -35,7 +40,11 @@ fn parse(text: &str) -> import::Found {
 
 #[test]
 fn the_space_of_an_optuna_study_is_understood() {
-    let definition = of_optuna();
+    OPTUNA.into_iter().for_each(check_space);
+}
+
+fn check_space(file: &str) {
+    let definition = of_optuna(file);
     assert_eq!(definition.direction, Direction::Minimize);
     let kind = |name: &str| definition.space.get(name).unwrap().kind.clone();
     assert_eq!(kind("rate"), Kind::Float { low: 1e-5, high: 1.0, log: true, step: None });
@@ -53,7 +62,20 @@ fn the_space_of_an_optuna_study_is_understood() {
 
 #[test]
 fn values_of_optuna_are_in_their_units() {
-    let found = import::read(OPTUNA, &of_optuna(), &reading("tune")).unwrap();
+    OPTUNA.into_iter().for_each(check_values);
+}
+
+#[test]
+fn an_optuna_study_of_several_objectives_is_refused_in_words() {
+    for file in OPTUNA {
+        let error = import::read(file, &of_optuna(file), &reading("two")).unwrap_err().to_string();
+        let expected = "the Optuna study `two` has 2 objectives; only studies of one can be imported";
+        assert_eq!(error, expected, "{file}");
+    }
+}
+
+fn check_values(file: &str) {
+    let found = import::read(file, &of_optuna(file), &reading("tune")).unwrap();
     assert_eq!((found.trials.len(), found.bad.len(), found.n_unfinished), (16, 0, 1));
     let expected = Assignment::from_iter([
         ("depth", Value::from(7_i64)),
@@ -94,15 +116,18 @@ proptest! {
 
     #[test]
     fn a_damaged_database_is_no_trouble(
-        damage in prop::collection::vec((16..126_976_usize, any::<u8>()), 1..200), cut in 100..126_976_usize
+        which in 0..OPTUNA.len(),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..200),
+        cut in prop::option::of(any::<prop::sample::Index>()),
     ) {
-        let mut bytes = std::fs::read(OPTUNA).unwrap();
-        damage.into_iter().for_each(|(at, byte)| bytes[at] = byte);
-        bytes.truncate(cut);
+        let mut bytes = std::fs::read(OPTUNA[which]).unwrap();
+        let n = bytes.len();
+        damage.into_iter().for_each(|(at, byte)| bytes[16 + at.index(n - 16)] = byte);
+        bytes.truncate(cut.map_or(n, |cut| 100 + cut.index(n - 100)));
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
         let path = file.path().to_str().unwrap();
-        let _ = import::read(path, &of_optuna(), &reading("tune"));
+        let _ = import::read(path, &of_optuna(OPTUNA[which]), &reading("tune"));
         let _ = import::definition_of_optuna("tune", path, &reading("tune"));
     }
 }

@@ -1,15 +1,18 @@
-"""Makes fixtures/optuna.db, an Optuna database as a user would have it, for the tests of `optimist import`.
+"""Makes an Optuna database as a user would have it, for the tests of `optimist import`.
 
-    python crates/optimist-study/tests/make_optuna_fixture.py
+    python crates/optimist-study/tests/make_optuna_fixture.py FILE
 
-Optuna 5.0.0 made the one that is kept here.
+With each version of Optuna that can be imported, `scripts/make-fixtures` makes one in `fixtures/`: optuna-3.db, optuna-4.db
+and optuna.db (version 5). The trials are the same in all, as far as the samplers of the versions draw the same.
 """
 
 import pathlib
+import sqlite3
+import sys
 
 import optuna
 
-FILE = pathlib.Path(__file__).parent / "fixtures" / "optuna.db"
+FILE = pathlib.Path(sys.argv[1])
 
 
 def objective(trial):
@@ -29,7 +32,6 @@ def objective(trial):
     return rate + drop + depth + units / 256 + nesterov + slope
 
 
-FILE.parent.mkdir(exist_ok=True)
 FILE.unlink(missing_ok=True)
 storage = f"sqlite:///{FILE}"
 sampler = optuna.samplers.RandomSampler(seed=0)
@@ -39,3 +41,8 @@ study.ask()  # a trial that never ended
 other = optuna.create_study(study_name="other", direction="maximize", storage=storage, sampler=sampler)
 other.optimize(lambda trial: trial.suggest_float("x", 0.0, 1.0), n_trials=2)
 optuna.create_study(study_name="two", directions=["minimize", "maximize"], storage=storage)
+
+# Small pages: most tables are all but empty.
+with sqlite3.connect(FILE) as database:
+    database.execute("PRAGMA page_size = 512")
+    database.execute("VACUUM")
