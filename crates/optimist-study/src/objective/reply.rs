@@ -119,6 +119,8 @@ fn shortened(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use proptest::test_runner::TestCaseError;
 
     fn failure(line: &str) -> String {
         match Reply::parse(line) {
@@ -169,6 +171,41 @@ mod tests {
         {
             assert!(!retries(line), "{line}");
         }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_written_is_a_usable_value_or_a_reason(line in any::<String>()) {
+            check(&line)?;
+        }
+
+        #[test]
+        fn whatever_json_is_written_is_a_usable_value_or_a_reason(
+            keys in prop::collection::vec(
+                prop::sample::select(vec!["value", "error", "retry", "noise_std", "note", "metrics", "x"]),
+                0..7,
+            ),
+            values in prop::collection::vec("(-?[0-9]{1,3}(\\.[0-9]{1,2})?(e-?[0-9]{1,4})?|true|null|NaN|\"[a-z]{0,3}\"|\\[1\\]|\\{\"a\": [0-9]\\})", 7),
+        ) {
+            let pairs: Vec<String> =
+                keys.iter().zip(&values).map(|(key, value)| format!("\"{key}\": {value}")).collect();
+            check(&format!("{{{}}}", pairs.join(", ")))?;
+        }
+    }
+
+    fn check(line: &str) -> Result<(), TestCaseError> {
+        match Reply::parse(line) {
+            Reply::Value(measured) => {
+                prop_assert!(measured.value.is_finite());
+                prop_assert!(measured.noise_std.is_none_or(|std| std.is_finite() && std >= 0.0));
+                let written = serde_json::to_string(&measured).unwrap();
+                prop_assert_eq!(serde_json::from_str::<Measurement>(&written).unwrap(), measured);
+            }
+            Reply::Error { reason, .. } | Reply::Unusable(reason) | Reply::Garbage(reason) => {
+                prop_assert!(!reason.is_empty());
+            }
+        }
+        Ok(())
     }
 
     #[test]
