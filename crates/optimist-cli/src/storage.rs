@@ -77,7 +77,7 @@ impl AnyStudyArgs {
 
 /// The studies in `storage`. Looking makes nothing.
 pub fn names(storage: &Storage) -> Result<Vec<String>, StorageError> {
-    if !storage.exists() {
+    if !storage.exists()? {
         return Ok(Vec::new());
     }
     let entries = storage.connect()?.studies()?;

@@ -110,7 +110,7 @@ impl Study {
             let (name, storage) = (name.to_owned(), storage.to_string());
             Err(StudyError::NotFound { name, storage, others })
         };
-        if !storage.exists() {
+        if !storage.exists()? {
             return not_found(Vec::new());
         }
         let mut log = storage.connect()?;
@@ -233,11 +233,13 @@ impl Study {
         Ok(self.adviser()?.0.warnings())
     }
 
-    /// Makes every suggestion again and compares it. `progress` is told the trial of each.
+    /// Looks for damage of the storage, and makes every suggestion again and compares it. `progress` is told the trial of
+    /// each.
     ///
     /// # Errors
-    /// If the log cannot be read, or does not fold.
+    /// If storage is damaged, or the log does not fold.
     pub fn verify(&mut self, progress: impl FnMut(usize)) -> Result<Verification, StudyError> {
+        self.log.check()?;
         suggest::verify(&mut *self.log, self.id, progress)
     }
 

@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -113,6 +113,8 @@ struct Crew<'a> {
     max_failures: Option<usize>,
     deadline: Option<Instant>,
     study: Mutex<Study>,
+    /// Storage could be used so far.
+    has_begun: AtomicBool,
     /// In a row.
     n_failures: AtomicUsize,
     held: Mutex<Held>,
@@ -149,6 +151,7 @@ impl<'a> Crew<'a> {
             max_failures: plan.max_failures,
             deadline: plan.max_time.and_then(|time| Instant::now().checked_add(time)),
             study: Mutex::new(study),
+            has_begun: AtomicBool::new(false),
             n_failures: AtomicUsize::new(0),
             held: Mutex::new(Held { trials: BTreeSet::new(), lease, n_workers: orders.workers }),
             left: Condvar::new(),
@@ -170,7 +173,7 @@ impl<'a> Crew<'a> {
         let mut evaluator = Evaluator::new(&self.orders.objective, &self.names, self.interrupt);
         let mut is_waiting = false;
         while !self.is_over() {
-            match self.next_job()? {
+            match self.next_job(report)? {
                 Todo::Measure(job) => {
                     is_waiting = false;
                     let start = Instant::now();
@@ -192,23 +195,33 @@ impl<'a> Crew<'a> {
         Ok(())
     }
 
-    fn next_job(&self) -> Result<Todo, StudyError> {
-        let mut study = lock(&self.study);
-        let running = study.reclaim()?;
-        let job = study.claim()?;
-        let mut held = lock(&self.held);
-        Ok(match job {
-            Some(job) => {
-                held.trials.insert(job.trial);
-                held.lease = study.state().plan().lease;
-                Todo::Measure(job)
+    fn next_job(&self, report: &Sender<Notice>) -> Result<Todo, StudyError> {
+        // A run that cannot even begin says so at once.
+        let is_enough = || !self.has_begun.load(Ordering::Relaxed) || self.is_over();
+        let todo = self.insist("the run waits and goes on when it can", is_enough, report, |study| {
+            let running = study.reclaim()?;
+            let job = study.claim()?;
+            let mut held = lock(&self.held);
+            Ok(match job {
+                Some(job) => {
+                    held.trials.insert(job.trial);
+                    held.lease = study.state().plan().lease;
+                    Todo::Measure(job)
+                }
+                // What workers here put back, they take up themselves.
+                None => match running.iter().filter(|trial| !held.trials.contains(trial)).count() {
+                    0 => Todo::Nothing,
+                    n_elsewhere => Todo::Wait(n_elsewhere),
+                },
+            })
+        });
+        match todo {
+            Err(_) if self.interrupt.is_requested() => Ok(Todo::Nothing),
+            todo => {
+                self.has_begun.store(todo.is_ok(), Ordering::Relaxed);
+                todo
             }
-            // What workers here put back, they take up themselves.
-            None => match running.iter().filter(|trial| !held.trials.contains(trial)).count() {
-                0 => Todo::Nothing,
-                n_elsewhere => Todo::Wait(n_elsewhere),
-            },
-        })
+        }
     }
 
     fn store(
@@ -253,21 +266,39 @@ impl<'a> Crew<'a> {
         mut store: impl FnMut(&mut Study) -> Result<Kept, StudyError>,
         report: &Sender<Notice>,
     ) -> Result<Trial, StudyError> {
+        let meanwhile = format!("trial {trial} is kept and tried to be stored again");
+        self.insist(
+            &meanwhile,
+            || self.interrupt.is_urgent(),
+            report,
+            |study| {
+                store(study)?;
+                Ok(study.state().trials()[trial].clone())
+            },
+        )
+    }
+
+    /// Does `work`, again and again while storage cannot be used for a reason that may pass, until it `is_enough`.
+    fn insist<T>(
+        &self,
+        meanwhile: &str,
+        is_enough: impl Fn() -> bool,
+        report: &Sender<Notice>,
+        mut work: impl FnMut(&mut Study) -> Result<T, StudyError>,
+    ) -> Result<T, StudyError> {
         let mut known: Option<StorageError> = None;
         loop {
             let mut study = lock(&self.study);
-            match store(&mut study) {
-                Ok(_) => return Ok(study.state().trials()[trial].clone()),
-                Err(StudyError::Storage(error)) if error.may_pass() && !self.interrupt.is_urgent() => {
+            match work(&mut study) {
+                Err(StudyError::Storage(error)) if error.may_pass() && !is_enough() => {
                     drop(study);
                     if known.as_ref() != Some(&error) {
-                        let trouble = format!("{error}; trial {trial} is kept and tried to be stored again");
-                        let _ = report.send(Notice::Trouble(trouble));
+                        let _ = report.send(Notice::Trouble(format!("{error}; {meanwhile}")));
                         known = Some(error);
                     }
-                    self.wait_until(Instant::now() + RETRY, || self.interrupt.is_urgent());
+                    self.wait_until(Instant::now() + RETRY, &is_enough);
                 }
-                Err(error) => return Err(error),
+                result => return result,
             }
         }
     }

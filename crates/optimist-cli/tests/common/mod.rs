@@ -45,12 +45,7 @@ impl Folder {
     }
 
     pub fn run(&self, args: &[&str]) -> Output {
-        let output = self.optimist(args).output().expect("the binary starts");
-        Output {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).expect("output is UTF-8"),
-            stderr: String::from_utf8(output.stderr).expect("output is UTF-8"),
-        }
+        Output::of(&mut self.optimist(args))
     }
 
     /// Runs `study.toml` with `--json`, from the beginning: the trials, by number.
@@ -64,6 +59,15 @@ impl Folder {
 }
 
 impl Output {
+    pub fn of(command: &mut Command) -> Self {
+        let output = command.output().expect("the binary starts");
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("output is UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("output is UTF-8"),
+        }
+    }
+
     #[track_caller]
     pub fn expect_code(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);

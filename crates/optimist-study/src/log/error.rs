@@ -24,8 +24,28 @@ pub enum StorageError {
         reason: String,
     },
     /// The file is something else.
-    #[error("{place} is not a study database; give another file to --storage, or move this one away")]
+    #[error(
+        "{place} is not a study database, or its beginning is damaged; give another file to --storage, move this one away, \
+         or restore a copy"
+    )]
     NotOurs {
+        /// Which storage.
+        place: String,
+    },
+    /// There is nothing in the file.
+    #[error(
+        "{place} is an empty file; restore a copy if there were studies in it, or remove it to start anew"
+    )]
+    Empty {
+        /// Which storage.
+        place: String,
+    },
+    /// What was written last cannot be read without writing.
+    #[error(
+        "{place} cannot be read: its last changes are in {place}-wal, and taking them in needs a folder that may be \
+         written; copy both files to one"
+    )]
+    Unmerged {
         /// Which storage.
         place: String,
     },
@@ -55,6 +75,17 @@ pub enum StorageError {
         /// Which storage.
         place: String,
     },
+    /// The system could not do it.
+    #[error(
+        "{place} cannot be read or written: {reason}; check the disk, your quota and the limit on file sizes \
+         (`ulimit -f`), nothing stored so far is lost"
+    )]
+    Disk {
+        /// Which storage.
+        place: String,
+        /// What was said.
+        reason: String,
+    },
     /// Somebody else did not let go of it for long.
     #[error("{place} was locked by another program for 30 s; end that program, then try again")]
     Busy {
@@ -77,6 +108,15 @@ pub enum StorageError {
         /// What was said.
         reason: String,
     },
+    /// The address wants an encrypted connection.
+    #[error(
+        "{place} asks for sslmode=require, and connections are not encrypted here; use a tunnel \
+         (`ssh -L 5432:localhost:5432 HOST`) and sslmode=prefer"
+    )]
+    NoEncryption {
+        /// Which storage.
+        place: String,
+    },
     /// Anything else.
     #[error("{place}: {reason}")]
     Other {
@@ -92,7 +132,11 @@ impl StorageError {
     pub fn may_pass(&self) -> bool {
         matches!(
             self,
-            Self::Full { .. } | Self::Busy { .. } | Self::Unreachable { .. } | Self::ReadOnly { .. }
+            Self::Full { .. }
+                | Self::Disk { .. }
+                | Self::Busy { .. }
+                | Self::Unreachable { .. }
+                | Self::ReadOnly { .. }
         )
     }
 }

@@ -61,6 +61,14 @@ pub trait Log: Send {
         each: &mut dyn FnMut(u64, &str) -> Reading,
     ) -> Result<(), StorageError>;
 
+    /// Looks for damage that reading alone may not notice. Only SQLite can say more than its records' checksums do.
+    ///
+    /// # Errors
+    /// If there is any.
+    fn check(&mut self) -> Result<(), StorageError> {
+        Ok(())
+    }
+
     /// Removes a study with all its records; whether it was there.
     ///
     /// # Errors
@@ -193,6 +201,9 @@ impl Storage {
     /// # Errors
     /// If there is no storage there and none can be made, or it is not ours.
     pub fn connect(&self) -> Result<Box<dyn Log>, StorageError> {
+        if let Err(error @ StorageError::Empty { .. }) = self.exists() {
+            (self.notify)(&format!("a new database is begun: {error}"));
+        }
         Ok(match &self.place {
             Place::Memory(memory) => Box::new(memory.clone()),
             Place::Sqlite(path) => Box::new(Sqlite::open(path)?),
@@ -201,10 +212,18 @@ impl Storage {
     }
 
     /// Whether anything is there to read. Only a file can be missing.
-    pub fn exists(&self) -> bool {
+    ///
+    /// # Errors
+    /// If there is a file with nothing in it: there may have been studies.
+    pub fn exists(&self) -> Result<bool, StorageError> {
         match &self.place {
-            Place::Sqlite(path) => path.exists(),
-            Place::Memory(_) | Place::Postgres(_) => true,
+            Place::Sqlite(path) => match path.metadata() {
+                Ok(file) if file.is_file() && file.len() == 0 => {
+                    Err(StorageError::Empty { place: self.to_string() })
+                }
+                found => Ok(found.is_ok()),
+            },
+            Place::Memory(_) | Place::Postgres(_) => Ok(true),
         }
     }
 }

@@ -6,8 +6,9 @@
 
 use std::time::{Duration, Instant};
 
+use postgres::config::SslMode;
 use postgres::error::SqlState;
-use postgres::{Client, Error, NoTls, Transaction};
+use postgres::{Client, Config, Error, NoTls, Transaction};
 
 use super::{Appended, Entry, Lease, LeaseChange, Log, Notify, Reading, StorageError, StudyId, checksum};
 
@@ -55,6 +56,10 @@ impl Postgres {
         let place = without_password(url);
         let unreachable =
             |error: Error| StorageError::Unreachable { place: place.clone(), reason: reason(&error) };
+        let wants_encryption = |config: Config| config.get_ssl_mode() == SslMode::Require;
+        if url.parse().is_ok_and(wants_encryption) {
+            return Err(StorageError::NoEncryption { place });
+        }
         let mut client = Client::connect(url, NoTls).map_err(unreachable)?;
         let version = prepare(&mut client).map_err(|error| explain(&place, &error))?;
         if version > FORMAT {
@@ -360,6 +365,14 @@ mod tests {
         ] {
             assert_eq!(without_password(url), shown);
         }
+    }
+
+    #[test]
+    fn encryption_is_refused_in_words_and_never_left_out_silently() {
+        let url = "postgres://me:secret@127.0.0.1:1/lab?sslmode=require";
+        let error = Postgres::connect(url, std::sync::Arc::new(|_| ())).err().unwrap().to_string();
+        assert!(error.contains("sslmode=require") && error.contains("tunnel"), "{error}");
+        assert!(!error.contains("secret"), "{error}");
     }
 
     #[test]

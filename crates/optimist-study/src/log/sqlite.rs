@@ -53,6 +53,9 @@ impl Sqlite {
     /// If that is not possible, or it is not a study database of a version known here.
     pub fn open(path: &Path) -> Result<Self, StorageError> {
         let place = path.display().to_string();
+        if is_scrap(path) {
+            return Err(StorageError::NotOurs { place });
+        }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -62,6 +65,9 @@ impl Sqlite {
         });
         let (connection, format) = match opened {
             Err(error) if is_forbidden(&error) && path.exists() => {
+                if has_unmerged_changes(path) {
+                    return Err(StorageError::Unmerged { place });
+                }
                 open_unchanging(path).map_err(|_| explain(&place, &error))?
             }
             opened => opened.map_err(|error| explain(&place, &error))?,
@@ -164,6 +170,14 @@ impl Log for Sqlite {
             let problem = format!("record {seq} of study {} is not what was written", study.0);
             Err(StorageError::Damaged { place: self.place.clone(), problem })
         })
+    }
+
+    fn check(&mut self) -> Result<(), StorageError> {
+        let check = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+        match check.map_err(|error| explain(&self.place, &error))? {
+            found if found == "ok" => Ok(()),
+            problem => Err(StorageError::Damaged { place: self.place.clone(), problem }),
+        }
     }
 
     fn delete(&mut self, study: StudyId) -> Result<bool, StorageError> {
@@ -298,6 +312,19 @@ fn use_write_ahead_log(connection: &Connection) -> Result<(), rusqlite::Error> {
     }
 }
 
+/// Whether a file has something in it, and less than the header of a database: SQLite would write over it.
+fn is_scrap(path: &Path) -> bool {
+    const HEADER: u64 = 100;
+    path.metadata().is_ok_and(|file| file.is_file() && (1..HEADER).contains(&file.len()))
+}
+
+/// Whether what was written last is still in the write-ahead log beside the file.
+fn has_unmerged_changes(path: &Path) -> bool {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    Path::new(&name).metadata().is_ok_and(|file| file.len() > 0)
+}
+
 /// Opens a file that may not be written, in a folder that may not either: such a file does not change.
 fn open_unchanging(path: &Path) -> Result<(Connection, Format), rusqlite::Error> {
     let mut escaped = String::new();
@@ -328,10 +355,26 @@ fn is_forbidden(error: &rusqlite::Error) -> bool {
 }
 
 fn explain(place: &str, error: &rusqlite::Error) -> StorageError {
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
     let (place, reason) = (place.to_owned(), error.to_string());
     match code(error) {
+        // Our statements are sound and so is what we write: tables or values are not as we left them.
+        Some(ErrorCode::Unknown | ErrorCode::TypeMismatch) => {
+            StorageError::Damaged { place, problem: reason }
+        }
+        None if matches!(
+            error,
+            FromSqlConversionFailure(..)
+                | IntegralValueOutOfRange(..)
+                | InvalidColumnType(..)
+                | Utf8Error(..)
+        ) =>
+        {
+            StorageError::Damaged { place, problem: reason }
+        }
         Some(ErrorCode::DiskFull) => StorageError::Full { place },
         Some(ErrorCode::ReadOnly) => StorageError::ReadOnly { place },
+        Some(ErrorCode::SystemIoFailure) => StorageError::Disk { place, reason },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StorageError::Busy { place },
         Some(ErrorCode::DatabaseCorrupt) => StorageError::Damaged { place, problem: reason },
         Some(ErrorCode::NotADatabase) => StorageError::NotOurs { place },
@@ -359,6 +402,15 @@ mod tests {
         let other = folder.path().join("other.db");
         Connection::open(&other).unwrap().execute_batch("CREATE TABLE trials (id INTEGER)").unwrap();
         assert!(matches!(Sqlite::open(&other), Err(StorageError::NotOurs { .. })));
+    }
+
+    #[test]
+    fn a_file_too_short_for_a_database_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let scrap = folder.path().join("scrap.db");
+        fs::write(&scrap, "S").unwrap();
+        assert!(matches!(Sqlite::open(&scrap), Err(StorageError::NotOurs { .. })));
+        assert_eq!(fs::read(&scrap).unwrap(), b"S");
     }
 
     #[test]

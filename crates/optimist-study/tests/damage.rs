@@ -1,0 +1,112 @@
+//! Damaged SQLite files: never a panic, and never a study that is not what was written without anybody noticing.
+
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use optimist_study::{Measurement, Storage, Study, StudyError, StudyFile, Trial};
+use proptest::prelude::*;
+
+const STUDY: &str = "
+    name = 'film'
+    direction = 'maximize'
+    optimizer.name = 'random'
+    parameters.x = { type = 'float', low = 0, high = 1 }
+    parameters.kind = { type = 'categorical', choices = ['wet', 'dry'] }";
+
+/// A sound file, closed, of some pages, and the trials in it.
+static SOUND: LazyLock<(Vec<u8>, Vec<Trial>)> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let mut study =
+        Study::create(&Storage::sqlite(&path), StudyFile::parse(STUDY).unwrap().definition).unwrap();
+    for i in 0..40 {
+        let job = study.ask(Some("anna")).unwrap();
+        study.tell(job.trial, Measurement::new(f64::from(i)), None).unwrap();
+    }
+    let trials = study.state().trials().to_vec();
+    drop(study);
+    (fs::read(path).unwrap(), trials)
+});
+
+/// Does with a file what a user would: looks, verifies, tells. The trials there are, if all of it was without complaint.
+fn use_it(bytes: &[u8]) -> Result<Vec<Trial>, StudyError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    fs::write(&path, bytes).unwrap();
+    let opened = || Study::open(&Storage::sqlite(&path), "film");
+    let looked = opened().and_then(|mut study| {
+        study.recommend()?;
+        study.leases()?;
+        study.verify(|_| ())?;
+        Ok(study.state().trials().to_vec())
+    });
+    let told = opened().and_then(|mut study| study.tell(0, Measurement::new(-1.0), None));
+    let trials = looked?;
+    told.map(|_| trials)
+}
+
+/// What the command would print.
+fn message(bytes: &[u8]) -> String {
+    use_it(bytes).expect_err("it is damaged").to_string()
+}
+
+#[test]
+fn a_sound_file_gives_no_complaint() {
+    let (bytes, trials) = &*SOUND;
+    assert!(bytes.len() > 4 * 4096, "damage must be able to hit inner pages: {}", bytes.len());
+    assert_eq!(use_it(bytes).unwrap(), *trials);
+}
+
+#[test]
+fn a_file_that_was_cut_off_is_named_with_what_to_do() {
+    let (bytes, _) = &*SOUND;
+    for length in [100, 1000, 4096, 5000, 8192, bytes.len() - 4096, bytes.len() - 1] {
+        let message = message(&bytes[..length]);
+        assert!(message.contains("a.db") && message.contains("restore a copy"), "{length}: {message}");
+    }
+    for scrap in [&bytes[..1], &bytes[..99]] {
+        assert!(message(scrap).contains("is not a study database"), "{}", message(scrap));
+    }
+    assert!(message(&[]).contains("is an empty file; restore a copy"), "{}", message(&[]));
+}
+
+#[test]
+fn a_file_that_is_something_else_is_named_with_what_to_do() {
+    let (bytes, _) = &*SOUND;
+    let other_header = [b"X", &bytes[1..]].concat();
+    for file in [b"my notes\n".repeat(100), vec![0; bytes.len()], other_header] {
+        let message = message(&file);
+        assert!(message.contains("is not a study database, or its beginning is damaged"), "{message}");
+    }
+}
+
+#[test]
+fn an_empty_file_is_told_of_when_a_study_is_begun_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    fs::write(&path, []).unwrap();
+    let (said, heard) = std::sync::mpsc::channel();
+    let storage =
+        Storage::sqlite(Path::new(&path)).with_notify(move |text| said.send(text.to_owned()).unwrap());
+    Study::create(&storage, StudyFile::parse(STUDY).unwrap().definition).unwrap();
+    let heard: Vec<String> = heard.try_iter().collect();
+    assert!(heard.len() == 1 && heard[0].contains("is an empty file; restore a copy"), "{heard:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn flipped_bytes_are_noticed_or_change_nothing(
+        flips in prop::collection::vec((any::<prop::sample::Index>(), 1..=255_u8), 1..12)
+    ) {
+        let (bytes, trials) = &*SOUND;
+        let mut damaged = bytes.clone();
+        flips.iter().for_each(|(at, flip)| damaged[at.index(bytes.len())] ^= flip);
+        match use_it(&damaged) {
+            Ok(found) => prop_assert!(found == *trials, "trials changed and nobody noticed"),
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+    }
+}
