@@ -347,15 +347,16 @@ fn show_tells_progress_best_space_and_what_is_under_way() {
 }
 
 #[test]
-fn best_is_the_expected_best_and_then_the_best_observed() {
+fn best_is_by_expected_value_all_the_way() {
     let folder = film();
     expect_error(&folder, &["best"], 1, &["study `film` has no value yet"]);
     told(&folder, 4);
     let best = json(&folder, &["best", "-n", "3"]);
     assert_eq!(best.len(), 3);
-    assert!(best[0]["expected"].is_f64() && best[0]["value"].is_f64(), "{best:?}");
-    let others: Vec<f64> = best[1..].iter().filter_map(|best| best["value"].as_f64()).collect();
-    assert!(others[0] > others[1] && best[1]["trial"] != best[0]["trial"], "{best:?}");
+    assert!(best.iter().all(|best| best["std"].is_f64() && best["value"].is_f64()), "{best:?}");
+    let expected: Vec<f64> = best.iter().filter_map(|best| best["expected"].as_f64()).collect();
+    assert!(expected.len() == 3 && expected.is_sorted_by(|a, b| a >= b), "{best:?}");
+    assert!(best[1]["trial"] != best[0]["trial"], "{best:?}");
     let table = folder.run(&["best", "-n", "10"]).expect_code(0).stdout;
     assert_eq!(table.lines().count(), 5, "{table}");
     expect_error(&folder, &["best", "-n", "0"], 2, &[]);

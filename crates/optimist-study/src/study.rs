@@ -7,6 +7,7 @@ mod change;
 mod commit;
 mod transfer;
 
+use optimist::Recommendation;
 use optimist::space::Assignment;
 
 use crate::definition::Definition;
@@ -206,15 +207,17 @@ impl Study {
     /// If the study has a point that is not in its space.
     pub fn recommend(&mut self) -> Result<Option<Best>, StudyError> {
         let recommended = self.adviser()?.0.recommend();
-        Ok(recommended.map(|(recommended, trial)| Best {
-            params: match trial {
-                Some(trial) => self.state.trials()[trial].params.clone(),
-                None => self.state.encoding().decode(&recommended.x),
-            },
-            mean: self.state.definition().direction.flip(recommended.mean),
-            std: recommended.std,
-            trial,
-        }))
+        Ok(recommended.map(|(recommended, trial)| self.best(recommended, trial)))
+    }
+
+    /// The best points, the recommended one first, the others by posterior mean where the optimizer has a model and by
+    /// observed value where not: `n` of them, or fewer if there are no more.
+    ///
+    /// # Errors
+    /// If the study has a point that is not in its space.
+    pub fn ranking(&mut self, n: usize) -> Result<Vec<Best>, StudyError> {
+        let ranking = self.adviser()?.0.ranking(n);
+        Ok(ranking.into_iter().map(|(recommended, trial)| self.best(recommended, trial)).collect())
     }
 
     /// Who holds which trials; a trial that was asked for without a lease has none.
@@ -241,6 +244,19 @@ impl Study {
     pub fn verify(&mut self, progress: impl FnMut(usize)) -> Result<Verification, StudyError> {
         self.log.check()?;
         suggest::verify(&mut *self.log, self.id, progress)
+    }
+
+    /// In the user's terms.
+    fn best(&self, recommended: Recommendation, trial: Option<usize>) -> Best {
+        Best {
+            params: match trial {
+                Some(trial) => self.state.trials()[trial].params.clone(),
+                None => self.state.encoding().decode(&recommended.x),
+            },
+            mean: self.state.definition().direction.flip(recommended.mean),
+            std: recommended.std,
+            trial,
+        }
     }
 
     /// The optimizer with all that it can know, and the state that it knows.

@@ -102,6 +102,20 @@ impl Adviser {
         Some((recommended, trial))
     }
 
+    /// The best points with the trials that tried them, the point to bet on first.
+    pub fn ranking(&self, n: usize) -> Vec<(Recommendation, Option<usize>)> {
+        let Some(first) = self.recommend().filter(|_| n > 0) else { return Vec::new() };
+        let others = self.optimizer.ranking(n).into_iter().filter(|other| other.x != first.0.x);
+        let others: Vec<_> = others
+            .take(n - 1)
+            .map(|other| {
+                let trial = self.points.iter().position(|x| *x == other.x);
+                (other, trial)
+            })
+            .collect();
+        std::iter::once(first).chain(others).collect()
+    }
+
     /// What a user should know about how points were found.
     pub fn warnings(&self) -> Vec<String> {
         self.optimizer.warnings()

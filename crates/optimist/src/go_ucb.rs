@@ -17,7 +17,7 @@ use crate::belief::refit::Refit;
 use crate::belief::{Belief, frame};
 use crate::encode::Domain;
 use crate::error::{MethodError, TellError};
-use crate::history::History;
+use crate::history::{History, ranked};
 use crate::model::Family;
 use crate::model::kind::FamilyKind;
 use crate::normal::expected_excess;
@@ -336,6 +336,17 @@ impl Optimizer for GoUcb {
         let x = self.best_believed(&belief)?;
         let (mean, std) = belief.predict(&self.frame.apply(x));
         Some(Recommendation { x: x.to_vec(), mean, std: Some(std) })
+    }
+
+    /// By posterior mean, of the points with the highest values: several times as many as are wanted.
+    fn ranking(&self, n: usize) -> Vec<Recommendation> {
+        let Some(belief) = self.belief() else { return self.history.ranking(n) };
+        let contenders = self.history.highest(CONTENDERS.max(n.saturating_mul(4))).into_iter();
+        let predicted = contenders.map(|told| {
+            let (mean, std) = belief.predict(&self.frame.apply(&told.x));
+            (told.x.as_slice(), mean, Some(std))
+        });
+        ranked(predicted.collect(), n)
     }
 
     /// At the most hopeful point of the whole domain, and above what is expected of the best point.

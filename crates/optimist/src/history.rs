@@ -101,6 +101,13 @@ impl History {
         Some(Recommendation { x: told.x.clone(), mean, std: None })
     }
 
+    /// The `n` points with the largest values told, largest first, each once, as recommendations without a model.
+    pub fn ranking(&self, n: usize) -> Vec<Recommendation> {
+        let highest = self.highest(self.observations.len()).into_iter();
+        let valued = highest.filter_map(|told| Some((told.x.as_slice(), told.value()?, None)));
+        ranked(valued.collect(), n)
+    }
+
     /// The `n` observations with the largest values, largest first, or all that have one if they are fewer.
     pub fn highest(&self, n: usize) -> Vec<&Observation> {
         let mut values: Vec<(&Observation, f64)> =
@@ -113,6 +120,21 @@ impl History {
         values.sort_by(falling);
         values.into_iter().map(|(told, _)| told).collect()
     }
+}
+
+/// The `n` largest of (point, mean, standard deviation), largest first; of the same point only the first.
+pub(crate) fn ranked(mut points: Vec<(&[f64], f64, Option<f64>)>, n: usize) -> Vec<Recommendation> {
+    points.sort_by(|a, b| b.1.total_cmp(&a.1)); // stable: the first of equals
+    let mut ranking: Vec<Recommendation> = Vec::new();
+    for (x, mean, std) in points {
+        if ranking.len() == n {
+            break;
+        }
+        if !ranking.iter().any(|known| is_same_point(&known.x, x)) {
+            ranking.push(Recommendation { x: x.to_vec(), mean, std });
+        }
+    }
+    ranking
 }
 
 impl Index {

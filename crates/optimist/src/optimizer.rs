@@ -92,6 +92,12 @@ pub trait Optimizer: Send {
     /// The best point so far; `None` before the first value.
     fn recommend(&self) -> Option<Recommendation>;
 
+    /// The best points so far, best first, none twice: by what the model expects, where there is one. `n` of them, or fewer
+    /// if there are no more.
+    fn ranking(&self, n: usize) -> Vec<Recommendation> {
+        self.recommend().into_iter().take(n).collect()
+    }
+
     /// By how much the best value is expected to rise with the next trial, on the scale of the observations; `None`
     /// for an optimizer that cannot say.
     fn expected_gain(&self) -> Option<f64> {

@@ -50,6 +50,27 @@ fn an_optimizer_rebuilt_from_its_record_suggests_what_the_original_does() {
     }
 }
 
+#[test]
+fn a_ranking_has_the_best_points_once_each_and_the_best_first() {
+    for name in Method::NAMES {
+        let mut optimizer = name.parse::<Method>().unwrap().build(&Domain::cube(2), 20, 0).unwrap();
+        assert_eq!(optimizer.ranking(3), [], "{name}");
+        for i in [0, 1, 2, 3, 4, 5, 6, 7, 5, 5] {
+            let x = vec![f64::from(i) / 8.0, 0.5];
+            let outcome = Outcome::Value { y: -(x[0] - 0.6).powi(2), noise_std: None };
+            optimizer.tell(Observation { x, outcome }).unwrap();
+        }
+        let ranking = optimizer.ranking(5);
+        assert_eq!(ranking.len(), 5, "{name}");
+        assert!(ranking.is_sorted_by(|a, b| a.mean >= b.mean), "{name}: {ranking:?}");
+        let mut places: Vec<u64> = ranking.iter().map(|point| point.x[0].to_bits()).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), 5, "{name}: {ranking:?}");
+        assert_eq!(optimizer.ranking(100).len(), 8, "{name}");
+    }
+}
+
 /// What an optimizer is a fold of.
 enum Call {
     Propose(Vec<f64>),

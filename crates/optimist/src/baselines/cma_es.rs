@@ -193,6 +193,10 @@ impl Optimizer for CmaEs {
     fn recommend(&self) -> Option<Recommendation> {
         self.history.best()
     }
+
+    fn ranking(&self, n: usize) -> Vec<Recommendation> {
+        self.history.ranking(n)
+    }
 }
 
 impl Run {

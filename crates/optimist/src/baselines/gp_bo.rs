@@ -12,7 +12,7 @@ use super::gp::surrogate::{Fitted, Standard, Surrogate};
 use super::sobol::Design;
 use crate::encode::Domain;
 use crate::error::TellError;
-use crate::history::History;
+use crate::history::{History, ranked};
 use crate::linalg::Matrix;
 use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng};
 use crate::search::{self, Effort, Region};
@@ -181,6 +181,21 @@ impl Optimizer for GpBo {
         let Standard { spread, .. } = fitted.standard;
         let mean = fitted.standard.invert(posterior.mean);
         Some(Recommendation { x: x.to_vec(), mean, std: Some(spread * posterior.var.sqrt()) })
+    }
+
+    /// By posterior mean.
+    fn ranking(&self, n: usize) -> Vec<Recommendation> {
+        if self.history.best().is_none() {
+            return Vec::new();
+        }
+        let fitted = self.fitted();
+        let mut ranking =
+            ranked(self.means(&fitted).into_iter().map(|(x, mean)| (x, mean, None)).collect(), n);
+        for Recommendation { x, mean, std } in &mut ranking {
+            *mean = fitted.standard.invert(*mean);
+            *std = Some(fitted.standard.spread * fitted.gp.posterior(x).var.sqrt());
+        }
+        ranking
     }
 }
 

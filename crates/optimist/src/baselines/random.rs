@@ -39,6 +39,10 @@ impl Optimizer for Random {
     fn recommend(&self) -> Option<Recommendation> {
         self.history.best()
     }
+
+    fn ranking(&self, n: usize) -> Vec<Recommendation> {
+        self.history.ranking(n)
+    }
 }
 
 #[cfg(test)]

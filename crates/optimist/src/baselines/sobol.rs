@@ -48,6 +48,10 @@ impl Optimizer for Sobol {
     fn recommend(&self) -> Option<Recommendation> {
         self.history.best()
     }
+
+    fn ranking(&self, n: usize) -> Vec<Recommendation> {
+        self.history.ranking(n)
+    }
 }
 
 /// Evenly spread points of a domain, one after the other: also what optimizers with a model start with.

@@ -98,6 +98,10 @@ impl Optimizer for Tpe {
     fn recommend(&self) -> Option<Recommendation> {
         self.history.best()
     }
+
+    fn ranking(&self, n: usize) -> Vec<Recommendation> {
+        self.history.ranking(n)
+    }
 }
 
 /// The two densities of a group: what is likely among good points and unlikely among the rest.

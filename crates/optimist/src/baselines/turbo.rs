@@ -117,6 +117,10 @@ impl Optimizer for Turbo {
     fn recommend(&self) -> Option<Recommendation> {
         self.history.best()
     }
+
+    fn ranking(&self, n: usize) -> Vec<Recommendation> {
+        self.history.ranking(n)
+    }
 }
 
 /// The run since the last restart.
