@@ -5,9 +5,10 @@ use super::{Import, Imported, Study};
 use crate::error::StudyError;
 use crate::event::{Event, Record, Source};
 use crate::import;
-use crate::log::{Appended, Log, Reading, Storage, StudyId};
+use crate::log::{Appended, LeaseChange, Log, Reading, Storage, StudyId};
 use crate::objective::Measurement;
 use crate::state::State;
+use crate::trial::Trial;
 
 impl Study {
     /// Gives every record, as it is stored, to `each`, until that says stop.
@@ -20,7 +21,8 @@ impl Study {
     }
 
     /// The study that was exported as these lines, in another storage or, if `name` is given, under another name. Nothing is
-    /// stored unless every record is sound. Leases stay behind: trials that ran, run on until somebody tells.
+    /// stored unless every record is sound. Leases stay behind. A trial that ran gets a new one if the study has an objective, so
+    /// that workers take it up again unless it is told before; a trial of a person runs on until somebody tells.
     ///
     /// # Errors
     /// If the lines are not a log, there is a study of that name, or storage cannot be written.
@@ -36,7 +38,7 @@ impl Study {
         let Some(id) = log.create(&name, first)? else {
             return Err(StudyError::Exists { name, storage: storage.to_string() });
         };
-        match append(&mut *log, id, rest) {
+        match append(&mut *log, id, rest, &leases(&state)) {
             Ok(()) => Ok(Self::with(storage, log, id, state, None)),
             Err(error) => {
                 log.delete(id)?;
@@ -118,8 +120,22 @@ fn fold<'l>(
     Ok((state, bodies))
 }
 
-fn append(log: &mut dyn Log, id: StudyId, bodies: &[String]) -> Result<(), StudyError> {
-    match log.append(id, 1, bodies, &[])? {
+/// A last chance to be told for whoever ran a trial when the log was exported.
+fn leases(state: &State) -> Vec<LeaseChange<'static>> {
+    let plan = state.plan();
+    let running = state.running().filter(|_| plan.objective.is_some());
+    let lease =
+        |trial: &Trial| LeaseChange::Claim { trial: trial.number, owner: "restored", lasts: plan.lease };
+    running.map(lease).collect()
+}
+
+fn append(
+    log: &mut dyn Log,
+    id: StudyId,
+    bodies: &[String],
+    leases: &[LeaseChange<'_>],
+) -> Result<(), StudyError> {
+    match log.append(id, 1, bodies, leases)? {
         Appended::Stored => Ok(()),
         Appended::Moved | Appended::Gone => {
             Err(StudyError::broken(2, "somebody else wrote to the study while it was being restored"))
@@ -132,9 +148,10 @@ mod tests {
     use super::*;
     use crate::{StudyFile, TrialState};
 
-    fn studied() -> Study {
-        let text = "direction = 'minimize'\nparameters.x = { type = 'float', low = 0, high = 1 }";
-        let file = StudyFile::parse(text).unwrap();
+    fn studied(objective: &str) -> Study {
+        let text =
+            "direction = 'minimize'\nparameters.x = { type = 'float', low = 0, high = 1 }\nlease = 0.001\n";
+        let file = StudyFile::parse(&format!("{text}{objective}")).unwrap();
         let mut study = Study::create(&Storage::memory(), file.definition).unwrap();
         for value in [0.1 + 0.2, 1e-300] {
             let job = study.ask(Some("anna")).unwrap();
@@ -157,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_log_comes_back_as_it_was_and_the_study_goes_on() {
-        let mut study = studied();
+        let mut study = studied("");
         let exported = lines(&mut study);
         let storage = Storage::memory();
         let mut restored = Study::restore(&storage, exported.iter().map(String::as_str), None).unwrap();
@@ -174,8 +191,21 @@ mod tests {
     }
 
     #[test]
+    fn what_ran_is_taken_up_again_by_workers_but_not_taken_from_a_person() {
+        for (objective, n_waiting) in [("", 0), ("objective.command = ['true']", 1)] {
+            let exported = lines(&mut studied(objective));
+            let storage = Storage::memory();
+            let mut study = Study::restore(&storage, exported.iter().map(String::as_str), None).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(20)); // longer than the lease
+            study.reclaim().unwrap();
+            assert_eq!(study.state().count(TrialState::Waiting), n_waiting, "{objective}");
+            assert_eq!(study.state().count(TrialState::Running), 1 - n_waiting, "{objective}");
+        }
+    }
+
+    #[test]
     fn of_a_broken_log_nothing_is_stored() {
-        let exported = lines(&mut studied());
+        let exported = lines(&mut studied(""));
         let broken: [Vec<&str>; 4] = [
             Vec::new(),
             exported[1..].iter().map(String::as_str).collect(),
