@@ -227,8 +227,9 @@ const VERIFY_EXAMPLES: &str = "\
 Example:
   optimist verify lr-sweep
 
-Exit status: 0 if every suggestion came out as it is recorded, bit for bit; 1 if not. That holds for the version of
-optimist and the kind of processor that the suggestions were made with.";
+Exit status: 0 if every suggestion came out as it is recorded, bit for bit, which holds for the kind of processor that
+they were made on; 1 if one did not, or the log is damaged; 2 if the command line is wrong; 3 if some could not be
+compared, because another engine made them: a version of optimist that suggests otherwise.";
 
 /// Options of `optimist verify`.
 #[derive(Debug, Args)]

@@ -7,8 +7,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use common::Folder;
+use optimist::ENGINE_VERSION;
 use optimist_study::{Source, Storage, Study, Trial, TrialState};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A study of two floats whose objective is the given shell script, with further lines of its file.
 fn study(folder: &Folder, script: &str, lines: &str) {
@@ -230,7 +231,32 @@ fn verify_says_so_in_words_and_in_json() {
     let json: Value =
         serde_json::from_str(&folder.run(&["verify", "roast", "--json"]).expect_code(0).stdout).unwrap();
     assert_eq!((json["suggestions"].as_u64(), &json["mismatches"]), (Some(6), &Value::Array(Vec::new())));
+    assert_eq!((&json["engine"], &json["by_other_engines"]), (&json!(ENGINE_VERSION), &json!({})));
     let output = folder.run(&["verify", "roast", "--storage", "elsewhere.db"]).expect_code(1);
     assert!(output.stderr.contains("study `roast` is not in elsewhere.db"), "{}", output.stderr);
     assert!(!folder.path().join("elsewhere.db").exists(), "looking makes nothing");
+}
+
+#[test]
+fn verify_does_not_compare_what_another_engine_suggested() {
+    let folder = Folder::new();
+    study(&folder, "echo $OPTIMIST_X", "trials = 4");
+    folder.run(&["run", "study.toml"]).expect_code(0);
+    folder.run(&["export", "roast", "log.jsonl"]).expect_code(0);
+    let log = folder.read("log.jsonl");
+    let engine = format!("\"engine\":{ENGINE_VERSION},");
+    assert!(log.contains(&engine), "{log}");
+    folder.write("log.jsonl", &log.replacen(&engine, "\"engine\":999,", 1));
+    folder.run(&["create", "log.jsonl", "--name", "later"]).expect_code(0);
+    let output = folder.run(&["verify", "later"]).expect_code(3);
+    let expected = format!(
+        "9 records are sound\n4 suggestions were made by engine 999, and cannot be compared with what engine \
+         {ENGINE_VERSION} of this optimist suggests; verify with a version of optimist that has engine 999\n"
+    );
+    assert_eq!(output.stdout, expected);
+
+    folder.run(&["ask", "later"]).expect_code(0);
+    let output = folder.run(&["verify", "later", "--json"]).expect_code(3);
+    let json: Value = serde_json::from_str(&output.stdout).unwrap();
+    assert_eq!((&json["suggestions"], &json["by_other_engines"]), (&json!(1), &json!({ "999": 4 })));
 }

@@ -36,6 +36,9 @@ pub enum Event {
     Created {
         /// The version of Optimist.
         optimist: String,
+        /// Which suggestions it makes (`optimist::ENGINE_VERSION`); 0 before these were counted.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        engine: u32,
         /// What it is about.
         definition: Box<Definition>,
     },
@@ -134,6 +137,9 @@ pub enum Source {
         /// The gain that it expected, where somebody wanted to know.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gain: Option<f64>,
+        /// By which engine, if not by that which the study was created with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        engine: Option<u32>,
     },
     /// Somebody asked for it.
     Enqueued,
@@ -201,6 +207,10 @@ impl Record {
         }
         read.map_err(|error| StudyError::Unreadable { problem: error.to_string() })
     }
+}
+
+fn is_zero(engine: &u32) -> bool {
+    *engine == 0
 }
 
 /// Whether a record is of a version that can be read.

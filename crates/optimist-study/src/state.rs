@@ -26,6 +26,7 @@ const FEWEST_POINTS: usize = 5;
 pub struct State {
     definition: Definition,
     encoding: Encoding,
+    engine: u32,
     head: u64,
     created_at: u64,
     trials: Vec<Trial>,
@@ -110,13 +111,14 @@ impl State {
     /// # Errors
     /// If that is not the beginning of a study.
     pub fn new(record: Record) -> Result<Self, StudyError> {
-        let Record { seq: 1, at, event: Event::Created { definition, .. }, .. } = record else {
+        let Record { seq: 1, at, event: Event::Created { definition, engine, .. }, .. } = record else {
             return Err(StudyError::broken(record.seq, "a study begins with `created`, as record 1"));
         };
         let lessons = vec![Lesson::Planned { trials: definition.plan.trials }];
         Ok(Self {
             encoding: Encoding::new(definition.space.clone()),
             definition: *definition,
+            engine,
             head: 1,
             created_at: at,
             trials: Vec::new(),
@@ -280,6 +282,11 @@ impl State {
     /// The space and its place in the unit cube.
     pub fn encoding(&self) -> &Encoding {
         &self.encoding
+    }
+
+    /// The engine that the study was created with (`optimist::ENGINE_VERSION`); 0 before these were counted.
+    pub fn engine(&self) -> u32 {
+        self.engine
     }
 
     /// The number of the last record.
@@ -465,12 +472,17 @@ mod tests {
     fn begun(lines: &str) -> State {
         let text = format!("direction = 'maximize'\n{lines}\nparameters.x = {{ type = 'bool' }}");
         let definition = Box::new(StudyFile::parse(&text).unwrap().definition);
-        State::new(Record::new(1, Event::Created { optimist: "0".into(), definition })).unwrap()
+        State::new(Record::new(1, Event::Created { optimist: "0".into(), engine: 0, definition })).unwrap()
     }
 
     fn asked(trial: usize, gain: Option<f64>) -> Event {
         let params = Assignment::from_iter([("x", trial.is_multiple_of(2))]);
-        Event::Asked { trial, params, source: Source::Suggested { seen: 1, gain }, worker: None }
+        Event::Asked {
+            trial,
+            params,
+            source: Source::Suggested { seen: 1, gain, engine: None },
+            worker: None,
+        }
     }
 
     fn after(lines: &str, events: impl IntoIterator<Item = Event>) -> State {
@@ -487,8 +499,8 @@ mod tests {
         let mut state = begun("");
         let error = state.apply(Record::new(3, asked(0, None))).unwrap_err().to_string();
         assert!(error.contains("after record 1 comes record 3: some are missing"), "{error}");
-        let created =
-            Event::Created { optimist: "0".into(), definition: Box::new(state.definition().clone()) };
+        let definition = Box::new(state.definition().clone());
+        let created = Event::Created { optimist: "0".into(), engine: 0, definition };
         assert!(state.apply(Record::new(2, created)).is_err());
         assert_eq!((state.head(), state.trials().len()), (1, 0));
     }

@@ -7,8 +7,8 @@ mod change;
 mod commit;
 mod transfer;
 
-use optimist::Recommendation;
 use optimist::space::Assignment;
+use optimist::{ENGINE_VERSION, Recommendation};
 
 use crate::definition::Definition;
 use crate::error::StudyError;
@@ -90,7 +90,8 @@ impl Study {
     pub fn create(storage: &Storage, definition: Definition) -> Result<Self, StudyError> {
         let name = definition.name.clone();
         let definition = Box::new(definition);
-        let created = Event::Created { optimist: env!("CARGO_PKG_VERSION").to_owned(), definition };
+        let (optimist, engine) = (env!("CARGO_PKG_VERSION").to_owned(), ENGINE_VERSION);
+        let created = Event::Created { optimist, engine, definition };
         let record = Record::new(1, created);
         let body = record.to_json();
         let state = State::new(record)?;

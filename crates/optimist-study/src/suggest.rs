@@ -6,10 +6,10 @@
 //! What is proposed and told is the encoded form of the parameters in the log, never the optimizer's own numbers: decoding
 //! and encoding rounds, and the log is all that others have.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use optimist::space::{Assignment, Value};
-use optimist::{MethodError, Observation, Optimizer, Outcome, Recommendation, rng};
+use optimist::{ENGINE_VERSION, MethodError, Observation, Optimizer, Outcome, Recommendation, rng};
 
 use crate::definition::Definition;
 use crate::error::StudyError;
@@ -139,6 +139,8 @@ pub struct Verification {
     pub n_suggestions: usize,
     /// Those that came out differently.
     pub mismatches: Vec<Mismatch>,
+    /// How many were made by other engines (`optimist::ENGINE_VERSION`), which cannot be made again here: by engine.
+    pub by_other_engines: BTreeMap<u32, usize>,
 }
 
 /// A suggestion that is not what the log says.
@@ -152,7 +154,8 @@ pub struct Mismatch {
     pub suggested: Assignment,
 }
 
-/// Makes every suggestion of a log again and compares it, bit for bit. `progress` is told the trial of each.
+/// Makes every suggestion of a log again that this engine made, and compares it, bit for bit. `progress` is told the trial of
+/// each.
 ///
 /// # Errors
 /// If the log cannot be read, or does not fold.
@@ -190,11 +193,19 @@ struct Replay {
 impl Replay {
     fn take_in(&mut self, record: Record, progress: &mut impl FnMut(usize)) -> Result<(), StudyError> {
         self.verification.n_records += 1;
-        if let Event::Asked { trial, params, source: Source::Suggested { seen, .. }, .. } = &record.event {
+        if let Event::Asked { trial, params, source: Source::Suggested { seen, engine, .. }, .. } =
+            &record.event
+        {
             self.advance(*seen)?;
             let Some((state, adviser)) = &mut self.study else {
                 return Err(StudyError::broken(record.seq, "a trial before the study was created"));
             };
+            let engine = engine.unwrap_or(state.engine());
+            if engine != ENGINE_VERSION {
+                *self.verification.by_other_engines.entry(engine).or_default() += 1;
+                self.ahead.push_back(record);
+                return Ok(());
+            }
             adviser.catch_up(state)?;
             let suggested = adviser.suggest(*trial, state);
             self.verification.n_suggestions += 1;

@@ -39,6 +39,28 @@ fn opening_asking_and_telling() {
     }
 }
 
+#[test]
+#[ignore = "prints figures"]
+fn telling() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Storage::sqlite(folder.path().join("a.db"));
+    fill(&storage, "random", 1_000);
+    let mut study = Study::open(&storage, "large").unwrap();
+    let mut tells: Vec<f64> = (0..301)
+        .map(|i| {
+            let job = study.ask(None).unwrap();
+            let start = Instant::now(); // waiting for the disk counts
+            study.tell(job.trial, Measurement::new(f64::from(i)), None).unwrap();
+            start.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    tells.sort_by(f64::total_cmp);
+    println!(
+        "tell: {:.2} ms (median), {:.2} ms (fastest tenth), {:.2} ms (slowest tenth)",
+        tells[150], tells[30], tells[270]
+    );
+}
+
 /// A study of `n_trials` complete trials.
 fn fill(storage: &Storage, optimizer: &str, n_trials: usize) {
     let parameters: String = (0..N_PARAMETERS)
@@ -55,7 +77,7 @@ fn fill(storage: &Storage, optimizer: &str, n_trials: usize) {
         for &trial in block {
             let x = encoding.domain().sample(&mut luck);
             let measured = Measurement::new(-x.iter().map(|x| (x - 0.3).powi(2)).sum::<f64>());
-            let source = Source::Suggested { seen: head, gain: None };
+            let source = Source::Suggested { seen: head, gain: None, engine: None };
             let worker = Some("machine-17/123456".to_owned());
             let asked = Event::Asked { trial, params: encoding.decode(&x), source, worker };
             let told = Event::Told { trial, measured, seconds: Some(1.5) };

@@ -63,6 +63,6 @@ pub mod warp;
 pub use error::{MethodError, SpaceError, TellError};
 pub use go_ucb::GoUcb;
 pub use insight::Insight;
-pub use method::Method;
+pub use method::{ENGINE_VERSION, Method};
 pub use optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, rng};
 pub use settings::Settings;

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use optimist::ENGINE_VERSION;
 use optimist::space::Assignment;
 
 use super::commit::Decision;
@@ -88,7 +89,11 @@ impl Study {
     fn suggest(&mut self, trial: usize) -> Result<(Source, Assignment), StudyError> {
         let (adviser, state) = self.adviser()?;
         let gain = state.plan().min_gain.and_then(|_| adviser.expected_gain());
-        let source = Source::Suggested { seen: state.head(), gain: gain.filter(|gain| gain.is_finite()) };
+        let source = Source::Suggested {
+            seen: state.head(),
+            gain: gain.filter(|gain| gain.is_finite()),
+            engine: (state.engine() != ENGINE_VERSION).then_some(ENGINE_VERSION),
+        };
         Ok((source, adviser.suggest(trial, state)))
     }
 

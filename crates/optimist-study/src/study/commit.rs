@@ -169,7 +169,7 @@ mod tests {
     fn a_suggestion_survives_that_others_tell() {
         let mut study = meddled(|other| assert!(other.tell(0, Measurement::new(1.0), None).is_ok()), 1);
         let job = study.ask(None).unwrap();
-        assert_eq!((job.trial, job.source), (2, Source::Suggested { seen: 3, gain: None }));
+        assert_eq!((job.trial, job.source), (2, Source::Suggested { seen: 3, gain: None, engine: None }));
         assert_eq!(study.state().head(), 5);
         assert_eq!(study.verify(|_| ()).unwrap().mismatches, []);
     }
@@ -178,7 +178,7 @@ mod tests {
     fn a_suggestion_is_made_anew_when_others_have_asked() {
         let mut study = meddled(|other| drop(other.ask(None).unwrap()), 2);
         let job = study.ask(None).unwrap();
-        assert_eq!((job.trial, job.source), (4, Source::Suggested { seen: 5, gain: None }));
+        assert_eq!((job.trial, job.source), (4, Source::Suggested { seen: 5, gain: None, engine: None }));
         let points: Vec<&Assignment> = study.state().trials().iter().map(|trial| &trial.params).collect();
         assert!((0..points.len()).all(|i| !points[..i].contains(&points[i])), "{points:?}");
         assert_eq!(study.verify(|_| ()).unwrap().mismatches, []);
@@ -191,7 +191,7 @@ mod tests {
         let asked = Event::Asked {
             trial: 2,
             params,
-            source: Source::Suggested { seen: 3, gain: None },
+            source: Source::Suggested { seen: 3, gain: None, engine: None },
             worker: None,
         };
         study.commit(|_| Ok(Decision::append(asked.clone(), ()))).unwrap();
