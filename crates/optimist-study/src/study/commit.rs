@@ -14,6 +14,7 @@ impl Study {
         &mut self,
         mut decide: impl FnMut(&mut Self) -> Result<Decision<T>, StudyError>,
     ) -> Result<T, StudyError> {
+        let mut is_stuck = false;
         loop {
             let Decision { events, leases, result } = decide(self)?;
             if events.is_empty() {
@@ -31,7 +32,15 @@ impl Study {
                     }
                     return Ok(result);
                 }
-                Appended::Moved => self.refresh()?,
+                Appended::Moved => {
+                    self.refresh()?;
+                    // Once, it may have been deleted in between; what was appended can be read otherwise.
+                    let has_moved = self.state.head() > head;
+                    if !has_moved && is_stuck {
+                        return Err(StudyError::broken(head + 1, "it is there and cannot be read"));
+                    }
+                    is_stuck = !has_moved;
+                }
                 Appended::Gone => return Err(StudyError::Deleted { name: self.name().to_owned() }),
             }
         }
@@ -99,6 +108,8 @@ mod tests {
     struct Meddled {
         log: Box<dyn Log>,
         meddling: Vec<Box<dyn FnOnce() + Send>>,
+        /// There is always a record more than can be read.
+        is_damaged: bool,
     }
 
     impl Log for Meddled {
@@ -117,6 +128,9 @@ mod tests {
             bodies: &[String],
             leases: &[LeaseChange<'_>],
         ) -> Result<Appended, StorageError> {
+            if self.is_damaged {
+                return Ok(Appended::Moved);
+            }
             if let Some(meddle) = self.meddling.pop() {
                 meddle();
             }
@@ -161,7 +175,11 @@ mod tests {
             let (storage, meddle) = (storage.clone(), meddle.clone());
             Box::new(move || meddle(&mut Study::open(&storage, "study").unwrap())) as Box<dyn FnOnce() + Send>
         });
-        study.log = Box::new(Meddled { log: storage.connect().unwrap(), meddling: meddling.collect() });
+        study.log = Box::new(Meddled {
+            log: storage.connect().unwrap(),
+            meddling: meddling.collect(),
+            is_damaged: false,
+        });
         study
     }
 
@@ -198,6 +216,18 @@ mod tests {
         let verification = study.verify(|_| ()).unwrap();
         let wrong: Vec<usize> = verification.mismatches.iter().map(|mismatch| mismatch.trial).collect();
         assert_eq!((verification.n_suggestions, wrong), (3, vec![2]));
+    }
+
+    #[test]
+    fn a_record_that_is_there_and_cannot_be_read_is_an_error_and_no_endless_loop() {
+        let mut study = meddled(|_| (), 0);
+        study.log = Box::new(Meddled {
+            log: study.storage.connect().unwrap(),
+            meddling: Vec::new(),
+            is_damaged: true,
+        });
+        let error = study.tell(0, Measurement::new(1.0), None).unwrap_err().to_string();
+        assert!(error.contains("record 4 of the study is broken: it is there and cannot be read"), "{error}");
     }
 
     #[test]
