@@ -10,10 +10,17 @@ be chosen are named where they are. Packages are imported by the peer that needs
 
 import json
 import math
+import os
 import sys
 import warnings
 
 warnings.filterwarnings("ignore")
+
+
+def limit_threads(torch):
+    """Torch heeds the usual variable only as a default of its own; here it is the law."""
+    if "OMP_NUM_THREADS" in os.environ:
+        torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
 
 
 class Optuna:
@@ -62,8 +69,15 @@ class OptunaGp(Optuna):
     def sampler(self, seed):
         import torch
 
-        torch.set_num_threads(1)
+        limit_threads(torch)
         return self.optuna.samplers.GPSampler(seed=seed)
+
+
+class OptunaCmaEs(Optuna):
+    """CmaEsSampler, on the package `cmaes`. It is told of the points of Phase I, and starts from the best of them."""
+
+    def sampler(self, seed):
+        return self.optuna.samplers.CmaEsSampler(seed=seed)
 
 
 class PyCma:
@@ -174,7 +188,7 @@ class BoTorch:
     def __init__(self, dim, seed, budget):
         import torch
 
-        torch.set_num_threads(1)
+        limit_threads(torch)
         torch.manual_seed(seed)
         self.torch, self.dim, self.seed = torch, dim, seed
         self.x, self.y = [], []
@@ -335,6 +349,7 @@ class BoTorchTurbo(BoTorch):
 PEERS = {
     "optuna:tpe": OptunaTpe,
     "optuna:gp": OptunaGp,
+    "optuna:cma-es": OptunaCmaEs,
     "pycma": PyCma,
     "skopt": Skopt,
     "hebo": Hebo,

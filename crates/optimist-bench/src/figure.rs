@@ -16,16 +16,8 @@ use crate::report::{Estimate, Measure, REFERENCE, Row, TaskReport};
 pub(crate) fn row(parts: &[&TaskReport], measure: Measure) -> String {
     let plots: Vec<Vec<Plot>> = parts.iter().map(|part| lines(part, measure)).collect();
     let layouts = parts.iter().zip(&plots).map(|(part, plots)| layout(part, measure, plots, paper_theme()));
-    let figure = kuva::prelude::Figure::new(1, parts.len())
-        .with_cell_size(PANEL.0, PANEL.1)
-        .with_spacing(8.0)
-        .with_padding(6.0)
-        .with_layouts(layouts.collect())
-        .with_plots(plots);
-    let mut scene = figure.render();
     let names = parts.iter().flat_map(|part| &part.rows).map(|row| row.optimizer.as_str());
-    add_legend(&mut scene, &legend_order(names));
-    svg(&scene)
+    side_by_side(layouts.collect(), plots, names)
 }
 
 /// Regret of one kind on one task, in the colours of the page that it is part of: its text, and `--grid`.
@@ -33,6 +25,70 @@ pub(crate) fn panel(part: &TaskReport, measure: Measure) -> String {
     let plots = lines(part, measure);
     let layout = layout(part, measure, &plots, page_theme()).with_width(PANEL.0).with_height(PANEL.1);
     svg(&render_multiple(plots, layout))
+}
+
+/// How something grows, on log axes, one line an optimizer.
+pub(crate) struct Growth {
+    pub(crate) title: String,
+    pub(crate) x_label: String,
+    pub(crate) y_label: String,
+    /// Optimizers with their points; all numbers are positive.
+    pub(crate) curves: Vec<(String, Vec<(f64, f64)>)>,
+}
+
+impl Growth {
+    /// In the colours of the page that it is part of.
+    pub(crate) fn panel(&self) -> String {
+        let plots = self.lines();
+        let layout = self.layout(&plots, page_theme()).with_width(PANEL.0).with_height(PANEL.1);
+        svg(&render_multiple(plots, layout))
+    }
+
+    /// A picture of its own: side by side, with a legend below.
+    pub(crate) fn row(charts: &[Growth]) -> String {
+        let plots: Vec<Vec<Plot>> = charts.iter().map(Growth::lines).collect();
+        let layouts = charts.iter().zip(&plots).map(|(chart, plots)| chart.layout(plots, paper_theme()));
+        let names = charts.iter().flat_map(|chart| &chart.curves).map(|(name, _)| name.as_str());
+        side_by_side(layouts.collect(), plots, names)
+    }
+
+    /// GO-UCB last, so that it is on top.
+    fn lines(&self) -> Vec<Plot> {
+        let mut curves: Vec<_> = self.curves.iter().collect();
+        curves.sort_by_key(|(name, _)| name == REFERENCE);
+        curves
+            .into_iter()
+            .map(|(name, points)| stroked(name).with_data(points.iter().copied()).into())
+            .collect()
+    }
+
+    fn layout(&self, plots: &[Plot], theme: Theme) -> Layout {
+        Layout::auto_from_plots(plots)
+            .with_log_scale()
+            .with_title(self.title.clone())
+            .with_title_size(14)
+            .with_x_label(self.x_label.clone())
+            .with_y_label(self.y_label.clone())
+            .with_label_size(12)
+            .with_theme(theme)
+    }
+}
+
+/// Charts beside each other, and a legend below them.
+fn side_by_side<'a>(
+    layouts: Vec<Layout>,
+    plots: Vec<Vec<Plot>>,
+    names: impl IntoIterator<Item = &'a str>,
+) -> String {
+    let figure = kuva::prelude::Figure::new(1, plots.len())
+        .with_cell_size(PANEL.0, PANEL.1)
+        .with_spacing(8.0)
+        .with_padding(6.0)
+        .with_layouts(layouts)
+        .with_plots(plots);
+    let mut scene = figure.render();
+    add_legend(&mut scene, &legend_order(names));
+    svg(&scene)
 }
 
 /// Width and height of one task's part of a figure.
@@ -85,6 +141,7 @@ pub(crate) fn stroke(optimizer: &str) -> Stroke {
         "botorch:turbo" => peer(GREEN),
         "optuna:tpe" => peer(ORANGE),
         "pycma" => peer(PINK),
+        "optuna:cma-es" => peer("#9A5B7F"),
         "skopt" => peer("#A0622D"),
         "optuna:gp" => peer("#A8A032"),
         "hebo" => peer("#C2378F"),
@@ -188,14 +245,15 @@ fn lines(part: &TaskReport, measure: Measure) -> Vec<Plot> {
 }
 
 fn line(row: &Row, measure: Measure) -> LinePlot {
-    let Stroke { colour, width, dashes, .. } = stroke(&row.optimizer);
-    let style = dashes.map_or(LineStyle::Solid, |dashes| LineStyle::Custom(dashes.to_owned()));
     let curve = &row.regret(measure).curve;
-    LinePlot::new()
-        .with_data(rounds(curve).zip(curve.iter().map(|estimate| estimate.mean)))
-        .with_color(colour)
-        .with_stroke_width(width)
-        .with_line_style(style)
+    stroked(&row.optimizer).with_data(rounds(curve).zip(curve.iter().map(|estimate| estimate.mean)))
+}
+
+/// A line that looks as its optimizer's, without data.
+fn stroked(optimizer: &str) -> LinePlot {
+    let Stroke { colour, width, dashes, .. } = stroke(optimizer);
+    let style = dashes.map_or(LineStyle::Solid, |dashes| LineStyle::Custom(dashes.to_owned()));
+    LinePlot::new().with_color(colour).with_stroke_width(width).with_line_style(style)
 }
 
 fn band(row: &Row, measure: Measure) -> BandPlot {

@@ -23,6 +23,7 @@ pub mod process;
 pub mod report;
 pub mod results;
 pub mod run;
+pub mod speed;
 pub mod table;
 pub mod task;
 pub mod trainer;

@@ -29,12 +29,13 @@ use serde_json::json;
 use crate::process::{LineProcess, ProcessError};
 
 /// The peers that `python/peers.py` has.
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 10] = [
     "botorch:gp-ei",
     "botorch:gp-pi",
     "botorch:gp-ucb",
     "botorch:turbo",
     "hebo",
+    "optuna:cma-es",
     "optuna:gp",
     "optuna:tpe",
     "pycma",
@@ -98,9 +99,28 @@ enum Answer {
 /// # Errors
 /// If Python's environment is missing.
 pub fn start(name: &str, domain: &Domain, budget: usize, seed: u64) -> Result<Peer, PeerError> {
+    start_with(name, domain, budget, seed, Some(1), PATIENCE) // several peers run side by side
+}
+
+/// The same with as many threads, or as many as it likes, and answers within `patience`.
+///
+/// # Errors
+/// If Python's environment is missing.
+pub fn start_with(
+    name: &str,
+    domain: &Domain,
+    budget: usize,
+    seed: u64,
+    threads: Option<usize>,
+    patience: Duration,
+) -> Result<Peer, PeerError> {
     let mut command = Command::new(python()?);
-    command.args(["-c", SCRIPT, name]).env("OMP_NUM_THREADS", "1"); // several peers run side by side
-    Peer::start(command, domain.clone(), budget, seed, PATIENCE)
+    command.args(["-c", SCRIPT, name]);
+    match threads {
+        Some(threads) => command.env("OMP_NUM_THREADS", threads.to_string()),
+        None => command.env_remove("OMP_NUM_THREADS"),
+    };
+    Peer::start(command, domain.clone(), budget, seed, patience)
 }
 
 /// Whether one of [`NAMES`] can be started and answers.
@@ -134,6 +154,11 @@ impl Peer {
         process.send(&json!({"init": {"dim": domain.dimension(), "seed": seed, "budget": budget}}));
         let history = History::new(domain);
         Ok(Peer { process: RefCell::new(process), history, suggested: RefCell::default() })
+    }
+
+    /// Its process, as the operating system counts them.
+    pub fn process_id(&self) -> u32 {
+        self.process.borrow().id()
     }
 
     /// The next suggestion, as the peer has it.

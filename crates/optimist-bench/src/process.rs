@@ -71,6 +71,11 @@ impl LineProcess {
         Ok(LineProcess { child, input, output, errors, patience })
     }
 
+    /// The process, as the operating system counts them.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a message that is not answered, as one line. Whether it arrived the next answer shows.
     pub fn send(&self, message: &serde_json::Value) {
         let _ = self.input.send(format!("{message}\n")); // fails only if the process has ended

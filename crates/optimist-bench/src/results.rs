@@ -1,4 +1,5 @@
-//! Result files: JSON lines, one record per (task, optimizer, repetition), appended as runs end.
+//! Result files: JSON lines, appended to as runs end. [`Record`] is that of regret runs, one per (task, optimizer,
+//! repetition); `speed` has its own.
 //!
 //! A file is only ever appended to, one whole line at a time. A process that dies in the middle of
 //! a line leaves a torn one; [`Appender::open`] cuts it off and so loses that one record only.
@@ -7,7 +8,19 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+/// What a line of a result file holds.
+pub trait Line: Serialize + DeserializeOwned {
+    /// Whether its parts fit together; else what is wrong.
+    ///
+    /// # Errors
+    /// What does not fit.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
 
 /// What one optimizer did on one task in one repetition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,7 +48,9 @@ impl Record {
     pub fn key(&self) -> (&str, &str, usize, u64) {
         (&self.task, &self.optimizer, self.rep, self.seed)
     }
+}
 
+impl Line for Record {
     fn check(&self) -> Result<(), String> {
         let rounds = self.n + self.horizon;
         if self.values.len() != rounds {
@@ -68,7 +83,7 @@ impl Appender {
     ///
     /// # Errors
     /// If the file cannot be opened, another process adds to it, or a whole line is not a record.
-    pub fn open(path: &Path) -> Result<(Appender, Vec<Record>), ResultsError> {
+    pub fn open<L: Line>(path: &Path) -> Result<(Appender, Vec<L>), ResultsError> {
         let io = |source| ResultsError::io(path, source);
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
@@ -92,7 +107,7 @@ impl Appender {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn append(&mut self, record: &Record) -> Result<(), ResultsError> {
+    pub fn append(&mut self, record: &impl Line) -> Result<(), ResultsError> {
         let mut line = serde_json::to_string(record).expect("a record is numbers, text and lists of them");
         line.push('\n');
         self.file
@@ -146,9 +161,9 @@ impl ResultsError {
     }
 }
 
-fn parse(path: &Path, text: &str) -> Result<Vec<Record>, ResultsError> {
+fn parse<L: Line>(path: &Path, text: &str) -> Result<Vec<L>, ResultsError> {
     let parse_line = |(index, line): (usize, &str)| {
-        serde_json::from_str::<Record>(line)
+        serde_json::from_str::<L>(line)
             .map_err(|error| error.to_string())
             .and_then(|record| record.check().map(|()| record))
             .map_err(|problem| ResultsError::BadLine { path: path.to_owned(), line: index + 1, problem })
@@ -177,7 +192,7 @@ mod tests {
     fn a_record_is_written_as_the_contract_says_and_read_back_exactly() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.jsonl");
-        let (mut appender, before) = Appender::open(&path).unwrap();
+        let (mut appender, before) = Appender::open::<Record>(&path).unwrap();
         assert!(before.is_empty());
         appender.append(&record(0)).unwrap();
         assert_eq!(
@@ -195,7 +210,7 @@ mod tests {
         let line = |rep| format!("{}\n", serde_json::to_string(&record(rep)).unwrap());
         for length in 0..line(1).len() {
             std::fs::write(&path, line(0) + &line(1)[..length]).unwrap();
-            let (mut appender, before) = Appender::open(&path).unwrap();
+            let (mut appender, before) = Appender::open::<Record>(&path).unwrap();
             assert_eq!(before, [record(0)]);
             appender.append(&record(2)).unwrap();
             assert_eq!(std::fs::read_to_string(&path).unwrap(), line(0) + &line(2));
@@ -206,10 +221,10 @@ mod tests {
     fn a_file_has_one_writer_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.jsonl");
-        let first = Appender::open(&path).unwrap();
-        assert!(matches!(Appender::open(&path), Err(ResultsError::Busy { .. })));
+        let first = Appender::open::<Record>(&path).unwrap();
+        assert!(matches!(Appender::open::<Record>(&path), Err(ResultsError::Busy { .. })));
         drop(first);
-        assert!(Appender::open(&path).is_ok());
+        assert!(Appender::open::<Record>(&path).is_ok());
     }
 
     #[test]
@@ -223,7 +238,7 @@ mod tests {
         {
             let text = format!("{good}\n{bad}\n{good}\n");
             std::fs::write(&path, &text).unwrap();
-            for error in [read(&path).unwrap_err(), Appender::open(&path).err().unwrap()] {
+            for error in [read(&path).unwrap_err(), Appender::open::<Record>(&path).err().unwrap()] {
                 let error = error.to_string();
                 assert!(error.contains("results.jsonl line 2") && error.contains(problem), "{error}");
             }

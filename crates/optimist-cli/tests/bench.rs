@@ -61,6 +61,28 @@ fn the_papers_experiments_are_one_command_that_can_be_interrupted() {
 }
 
 #[test]
+fn speed_is_measured_in_processes_and_reported_and_what_is_missing_is_made_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = "speed -o new/report --quick --limit 100";
+    let first = bench(folder.path(), arguments).success();
+    let stdout = text(&first.get_output().stdout);
+    assert!(stdout.contains("not measured") && stdout.contains("at least 100 times as fast"), "{stdout}");
+    let results = folder.path().join("new/report/speed.jsonl");
+    let whole = std::fs::read_to_string(&results).unwrap();
+    assert_eq!(whole.lines().count(), 9, "three optimizers; n = 10 and 30 at d = 5, d = 2 at n = 10");
+    assert!(whole.lines().all(|line| line.contains(r#""outcome":{"measured":{"wall_ms":["#)), "{whole}");
+    let report = std::fs::read_to_string(folder.path().join("new/report/speed.md")).unwrap();
+    assert!(report.contains("| go-ucb, one core | 30 | 5 |"), "{report}");
+    assert!(folder.path().join("new/report/speed-one-core.svg").exists());
+
+    // As if it had been killed while it wrote the last line.
+    std::fs::write(&results, &whole[..whole.len() - 10]).unwrap();
+    let again = bench(folder.path(), arguments).success();
+    let stderr = text(&again.get_output().stderr);
+    assert_eq!(stderr.lines().count(), 1, "more than the last was measured: {stderr}");
+}
+
+#[test]
 fn slips_are_found_before_anything_is_run() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, problem) in [
@@ -70,6 +92,8 @@ fn slips_are_found_before_anything_is_run() {
         ("paper --tasks f1,rosenbrok --peers", "did you mean `rosenbrock`?"),
         ("run --tasks f1 --optimizers random --jobs 0", "--jobs"),
         ("report missing.jsonl", "missing.jsonl"),
+        ("speed --optimizers go-ubc", "did you mean `go-ucb`?"),
+        ("speed --limit 0", "--limit"),
     ] {
         let failed = bench(folder.path(), arguments).failure();
         let stderr = text(&failed.get_output().stderr);

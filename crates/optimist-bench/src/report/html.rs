@@ -9,7 +9,7 @@ use crate::figure::{self, Stroke};
 
 const STYLE: &str = include_str!("style.css");
 
-pub(super) fn render(page: &[Block]) -> String {
+pub(crate) fn render(page: &[Block]) -> String {
     let body: String = page.iter().map(block).collect();
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n<meta charset=\"utf-8\"/>\n\
@@ -53,6 +53,10 @@ fn block(block: &Block) -> String {
         }
         Block::Table(table) => self::table(table),
         Block::Figure(figure) => self::figure(figure),
+        Block::Picture(picture) => {
+            let panels: String = picture.panels.iter().map(|svg| format!("<div>{svg}</div>\n")).collect();
+            panels_with_legend(&panels, picture.names.iter().map(String::as_str), &picture.caption)
+        }
     }
 }
 
@@ -84,11 +88,15 @@ fn cell(column: usize, cell: &Cell) -> String {
 fn figure(figure: &FigureBlock) -> String {
     let panels: String = figure.parts.iter().map(|part| panel(part, figure)).collect();
     let names = figure.parts.iter().flat_map(|part| &part.rows).map(|row| row.optimizer.as_str());
+    panels_with_legend(&panels, names, &figure.caption)
+}
+
+fn panels_with_legend<'a>(panels: &str, names: impl Iterator<Item = &'a str>, caption: &str) -> String {
     let legend: String = figure::legend_order(names).into_iter().map(legend_entry).collect();
     format!(
         "<figure>\n<div class=\"panels\">\n{panels}</div>\n<div class=\"legend\">\n{legend}</div>\n\
          <figcaption>{}</figcaption>\n</figure>\n",
-        escaped(&figure.caption)
+        escaped(caption)
     )
 }
 

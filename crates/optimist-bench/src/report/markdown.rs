@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::page::{Block, Cell, Mark, Table};
 
-pub(super) fn render(page: &[Block]) -> String {
+pub(crate) fn render(page: &[Block]) -> String {
     let blocks: Vec<String> = page.iter().map(block).collect();
     blocks.join("\n")
 }
@@ -17,6 +17,7 @@ fn block(block: &Block) -> String {
         Block::List(items) => items.iter().map(|item| format!("- {item}\n")).collect(),
         Block::Table(table) => self::table(table),
         Block::Figure(figure) => format!("![{}]({}.svg)\n", figure.caption, figure.path),
+        Block::Picture(picture) => format!("![{}]({}.svg)\n", picture.caption, picture.path),
     }
 }
 

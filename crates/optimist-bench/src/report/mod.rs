@@ -10,9 +10,9 @@
 mod arrange;
 mod compare;
 mod estimate;
-mod html;
-mod markdown;
-mod page;
+pub(crate) mod html;
+pub(crate) mod markdown;
+pub(crate) mod page;
 mod regret;
 mod stats;
 

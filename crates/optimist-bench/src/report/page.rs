@@ -10,7 +10,7 @@ use crate::figure::legend_order;
 pub(super) const FIGURES: &str = "figures";
 
 /// A piece of the page. Texts are plain but for names in `back quotes`.
-pub(super) enum Block<'a> {
+pub(crate) enum Block<'a> {
     /// The title of the page.
     Title(String),
     /// The title of a section.
@@ -19,21 +19,22 @@ pub(super) enum Block<'a> {
     List(Vec<String>),
     Table(Table),
     Figure(FigureBlock<'a>),
+    Picture(Picture),
 }
 
 /// Names in the first column, numbers in the others.
-pub(super) struct Table {
-    pub(super) header: Vec<String>,
-    pub(super) rows: Vec<Vec<Cell>>,
+pub(crate) struct Table {
+    pub(crate) header: Vec<String>,
+    pub(crate) rows: Vec<Vec<Cell>>,
 }
 
-pub(super) struct Cell {
-    pub(super) text: String,
-    pub(super) mark: Mark,
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) mark: Mark,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     None,
     /// The best of its column.
     Best,
@@ -41,12 +42,23 @@ pub(super) enum Mark {
     Near,
 }
 
-pub(super) struct FigureBlock<'a> {
+pub(crate) struct FigureBlock<'a> {
     /// Where it is saved, without the ending.
     pub(super) path: String,
     pub(super) caption: String,
     pub(super) parts: Vec<&'a TaskReport>,
     pub(super) measure: Measure,
+}
+
+/// Figures that are drawn already, side by side.
+pub(crate) struct Picture {
+    /// Where they are saved together, without the ending.
+    pub(crate) path: String,
+    pub(crate) caption: String,
+    /// As SVG, in the colours of the page.
+    pub(crate) panels: Vec<String>,
+    /// Optimizers that are in them.
+    pub(crate) names: Vec<String>,
 }
 
 /// Where a figure is saved below the report's folder, without the ending.
@@ -321,11 +333,11 @@ fn describe(part: &TaskReport) -> String {
 }
 
 impl Cell {
-    fn plain(text: impl Into<String>) -> Cell {
+    pub(crate) fn plain(text: impl Into<String>) -> Cell {
         Cell { text: text.into(), mark: Mark::None }
     }
 
-    fn nothing() -> Cell {
+    pub(crate) fn nothing() -> Cell {
         Cell::plain("–")
     }
 }
@@ -347,6 +359,6 @@ fn probability(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
 }
 
-fn count(n: usize, what: &str) -> String {
+pub(crate) fn count(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }

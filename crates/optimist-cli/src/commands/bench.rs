@@ -3,6 +3,7 @@
 mod paper;
 mod progress;
 mod python;
+mod speed;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,11 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use optimist_bench::report::Report;
 use optimist_bench::run::{Failure, Grid, Plan, run};
-use optimist_bench::{optimizers, results, table, task, trainer};
+use optimist_bench::{optimizers, peer, results, table, task, trainer};
 
 use paper::PaperArgs;
 use progress::Progress;
+use speed::{CellArgs, SpeedArgs};
 
 /// Compare optimizers: on functions whose optimum is known, and on the hyper-parameters of classifiers.
 #[derive(Debug, Subcommand)]
@@ -50,6 +52,23 @@ classifier is trained twice.")]
 The folder holds index.html (needs nothing beside it), report.md with its figures, results.csv, and results.jsonl with
 every value.")]
     Paper(PaperArgs),
+    /// Measure how long an ask with its tell takes, and how much memory, by number of trials and by dimension.
+    ///
+    /// n from 10 to 100,000 at d = 20, d from 5 to 500 at n = 72 and n = 1,000, on one core and on all, as far as each optimizer
+    /// gets within the limit. Started again with the same folder it measures only what is missing: after a change to
+    /// the program use another folder.
+    #[command(after_help = "Examples:
+  optimist bench speed -o speed/                                        our optimizers, some ten minutes
+  optimist bench speed -o speed/ --peers                                other people's beside them: hours
+  optimist bench speed -o new/ --optimizers go-ucb --cores one          after a change, a minute or two
+  optimist bench speed -o quick/ --quick                                a look at how it works
+
+The folder holds speed.html (needs nothing beside it), speed.md with its figures, and speed.jsonl with every measurement.
+Let nothing else run meanwhile: on one core other programs change little, on all cores a lot.")]
+    Speed(SpeedArgs),
+    /// One measurement of `bench speed`, in a process of its own.
+    #[command(hide = true)]
+    SpeedCell(CellArgs),
     /// List the tasks: their dimension, what is varied, where they come from.
     Tasks,
 }
@@ -68,7 +87,7 @@ pub struct RunArgs {
     ///
     /// A preset or settings follow after colons: go-ucb:paper, go-ucb:family=anova:warp=false. Peers, once
     /// scripts/peers-env has made their environment: botorch:gp-ei, botorch:gp-pi, botorch:gp-ucb, botorch:turbo,
-    /// hebo, optuna:gp, optuna:tpe, pycma, skopt.
+    /// hebo, optuna:cma-es, optuna:gp, optuna:tpe, pycma, skopt.
     #[arg(long, value_delimiter = ',', default_value = "go-ucb,random")]
     optimizers: Vec<String>,
     /// Repetitions of each task with each optimizer.
@@ -101,6 +120,8 @@ pub fn execute(command: BenchCommand) -> anyhow::Result<ExitCode> {
         BenchCommand::Run(args) => run_grid(args),
         BenchCommand::Report(args) => report(&args),
         BenchCommand::Paper(args) => paper::execute(args),
+        BenchCommand::Speed(args) => speed::execute(args),
+        BenchCommand::SpeedCell(args) => speed::execute_cell(args),
         BenchCommand::Tasks => {
             print(&table::tasks())?;
             Ok(ExitCode::SUCCESS)
@@ -148,6 +169,22 @@ fn write_report(file: &Path, folder: &Path, notes: Vec<String>) -> anyhow::Resul
         .with_notes(notes);
     report.write(folder)?;
     Ok(report)
+}
+
+/// The peers of these that work, and a line for the report about each that does not.
+fn working_peers(names: impl IntoIterator<Item = &'static str>) -> (Vec<String>, Vec<String>) {
+    eprintln!("looking which peers there are");
+    let (mut working, mut notes) = (Vec::new(), Vec::new());
+    for name in names {
+        match peer::check(name) {
+            Ok(()) => working.push(name.to_owned()),
+            Err(error) => {
+                eprintln!("without `{name}`: {error}");
+                notes.push(format!("`{name}` was left out: {error}."));
+            }
+        }
+    }
+    (working, notes)
 }
 
 fn whereabouts(folder: &Path) -> String {

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 use optimist_bench::paper::{Extent, FAST_PEERS, SLOW_PEERS};
-use optimist_bench::peer;
 use optimist_bench::run::Plan;
 
 use super::python::prepare_peers;
@@ -48,7 +47,8 @@ pub fn execute(args: PaperArgs) -> anyhow::Result<ExitCode> {
     extent.grids()?; // a slip is found before anything is made
     let mut notes = Vec::new();
     if args.peers {
-        (extent.peers, notes) = peers()?;
+        prepare_peers()?;
+        (extent.peers, notes) = super::working_peers(FAST_PEERS.into_iter().chain(SLOW_PEERS));
     }
     let plan = Plan { grids: extent.grids()?, seed: args.seed, jobs: args.jobs.map_or(0, usize::from) };
 
@@ -59,21 +59,4 @@ pub fn execute(args: PaperArgs) -> anyhow::Result<ExitCode> {
     let report = write_report(&results, &args.out, notes)?;
     super::print(&format!("{}\n{}\n", report.summary(), super::whereabouts(&args.out)))?;
     Ok(super::exit_code(&failures))
-}
-
-/// The peers that work, and a line for the report about each that does not.
-fn peers() -> anyhow::Result<(Vec<String>, Vec<String>)> {
-    prepare_peers()?;
-    eprintln!("looking which peers there are");
-    let (mut working, mut notes) = (Vec::new(), Vec::new());
-    for name in FAST_PEERS.into_iter().chain(SLOW_PEERS) {
-        match peer::check(name) {
-            Ok(()) => working.push(name.to_owned()),
-            Err(error) => {
-                eprintln!("without `{name}`: {error}");
-                notes.push(format!("`{name}` was left out: {error}."));
-            }
-        }
-    }
-    Ok((working, notes))
 }

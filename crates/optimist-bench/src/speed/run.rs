@@ -1,0 +1,187 @@
+//! Measures what the result file lacks, a process for each cell, one at a time: they would slow each other down.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Cell, Extent, Outcome, Record};
+use crate::process::last_words;
+use crate::results::{Appender, ResultsError};
+
+/// What happens during a run.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A cell is about to be measured.
+    Started(&'a Cell),
+    /// A cell was measured, or not.
+    Finished(&'a Record),
+    /// A cell was left out: one that is smaller was over the limit or failed.
+    Skipped(&'a Cell),
+}
+
+/// How much longer than its limit a process may take to notice that it is over it.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Measures every cell that the file `out` does not hold yet, as far as they go within `limit` each, and gives all records.
+/// `command` starts a process that measures a cell and prints its [`Outcome`] as JSON, on one line. Cells that
+/// failed are tried again, and those over a limit that was lower.
+///
+/// # Errors
+/// If the results cannot be read or written.
+pub fn run(
+    extent: &Extent,
+    limit: Duration,
+    out: &Path,
+    command: &dyn Fn(&Cell) -> Command,
+    watch: &dyn Fn(Event),
+) -> Result<Vec<Record>, ResultsError> {
+    let (mut appender, records) = Appender::open::<Record>(out)?;
+    // The last word on each cell.
+    let mut known: Vec<Record> = Vec::new();
+    records.into_iter().for_each(|record| learn(&mut known, record));
+    for row in extent.rows() {
+        let mut too_large = false;
+        for cell in row {
+            if too_large {
+                watch(Event::Skipped(&cell));
+                continue;
+            }
+            let settled = known.iter().find(|record| record.cell == cell && is_settled(record, limit));
+            let outcome = match settled {
+                Some(record) => record.outcome.clone(),
+                None => {
+                    watch(Event::Started(&cell));
+                    let record = Record { outcome: measure_apart(command(&cell), limit), cell };
+                    appender.append(&record)?;
+                    watch(Event::Finished(&record));
+                    learn(&mut known, record.clone());
+                    record.outcome
+                }
+            };
+            too_large = !matches!(outcome, Outcome::Measured(_));
+        }
+    }
+    Ok(known)
+}
+
+fn learn(known: &mut Vec<Record>, record: Record) {
+    known.retain(|other| other.cell != record.cell);
+    known.push(record);
+}
+
+fn is_settled(record: &Record, limit: Duration) -> bool {
+    match record.outcome {
+        Outcome::Measured(_) => true,
+        Outcome::OverLimit { seconds } => seconds >= limit.as_secs_f64(),
+        Outcome::Failed { .. } => false,
+    }
+}
+
+/// What a process of its own says of its cell.
+fn measure_apart(mut command: Command, limit: Duration) -> Outcome {
+    let failed = |reason: String| Outcome::Failed { reason };
+    let start = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = match start {
+        Ok(child) => child,
+        Err(error) => return failed(format!("its process cannot be started: {error}")),
+    };
+    let errors = child.stderr.take().map(|stderr| thread::spawn(move || last_words(stderr)));
+    if !ends_within(&mut child, limit + GRACE) {
+        let _ = child.kill(); // fails only if it has just ended
+        let _ = child.wait();
+        return Outcome::OverLimit { seconds: limit.as_secs_f64() };
+    }
+    let mut answer = String::new();
+    let read = child.stdout.take().map(|mut stdout| stdout.read_to_string(&mut answer));
+    match (read, serde_json::from_str(answer.trim())) {
+        (Some(Ok(_)), Ok(outcome)) => outcome,
+        _ => {
+            let words = errors.and_then(|errors| errors.join().ok()).unwrap_or_default();
+            failed(format!("its process ended without an answer; its last words: {words}"))
+        }
+    }
+}
+
+/// Whether a process ends in time; what it prints is short enough to wait in the pipe.
+fn ends_within(child: &mut Child, time: Duration) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        match child.try_wait() {
+            Ok(None) => thread::sleep(Duration::from_millis(20)),
+            Ok(Some(_)) | Err(_) => return true,
+        }
+    }
+    false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::speed::{Cores, Times};
+
+    fn extent() -> Extent {
+        let optimizers = vec!["a".to_owned()];
+        Extent { optimizers, cores: vec![Cores::One], by_n: vec![10, 20, 30], d: 2, by_d: vec![], n: vec![] }
+    }
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    fn measured() -> Outcome {
+        let times = Times { wall_ms: vec![1.0, 2.0], cpu_ms: vec![], ready_ms: 5.0, peak_mb: Some(7.0) };
+        Outcome::Measured(times)
+    }
+
+    fn says(outcome: &Outcome) -> Command {
+        shell(&format!("echo '{}'", serde_json::to_string(outcome).unwrap()))
+    }
+
+    /// Runs with what each n says; gives the n that were measured and the records.
+    fn play(file: &Path, limit: u64, says: &dyn Fn(usize) -> Command) -> (Vec<usize>, Vec<Record>) {
+        let started = RefCell::new(Vec::new());
+        let watch = |event: Event| {
+            if let Event::Started(cell) = event {
+                started.borrow_mut().push(cell.n);
+            }
+        };
+        let limit = Duration::from_secs(limit);
+        let records = run(&extent(), limit, file, &|cell| says(cell.n), &watch).unwrap();
+        (started.into_inner(), records)
+    }
+
+    #[test]
+    fn what_is_over_the_limit_stops_its_row_and_is_tried_again_with_a_higher_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("speed.jsonl");
+        let slow = |n: usize| match n {
+            20 => says(&Outcome::OverLimit { seconds: 60.0 }),
+            _ => says(&measured()),
+        };
+        let (started, records) = play(&file, 60, &slow);
+        assert_eq!(started, [10, 20]);
+        assert_eq!(records[0].outcome, measured());
+        assert_eq!(play(&file, 60, &slow).0, [0; 0], "nothing is left to measure");
+        let (started, records) = play(&file, 90, &|_| says(&measured()));
+        assert_eq!(started, [20, 30]);
+        assert!(records.iter().all(|record| record.outcome == measured()), "{records:?}");
+    }
+
+    #[test]
+    fn a_process_that_dies_is_a_failure_with_its_last_words_and_is_tried_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("speed.jsonl");
+        let (started, records) = play(&file, 60, &|_| shell("echo out of memory >&2; exit 3"));
+        assert_eq!(started, [10]);
+        let Outcome::Failed { reason } = &records[0].outcome else { panic!("{records:?}") };
+        assert_eq!(reason, "its process ended without an answer; its last words: out of memory");
+        let (started, records) = play(&file, 60, &|_| says(&measured()));
+        assert_eq!((started.len(), records.len()), (3, 3));
+    }
+}
