@@ -81,8 +81,8 @@ class OptunaCmaEs(Optuna):
 
 
 class PyCma:
-    """pycma's CMAEvolutionStrategy with bounds, from the best point told first (or the middle) with a
-    quarter of the range as step size; restarts from a uniform point with twice the population."""
+    """pycma's CMAEvolutionStrategy with bounds and a sixth of the range as step size, from the mean of the best points told
+    first, weighted as a generation is (or the middle); restarts from a uniform point with twice the population."""
 
     def __init__(self, dim, seed, budget):
         import cma
@@ -90,15 +90,22 @@ class PyCma:
 
         self.cma, self.np, self.dim, self.seed = cma, np, dim, seed
         self.rng = np.random.default_rng(seed)
-        self.best = None
+        self.first = []  # what was told before the first ask
         self.restarts = 0
         self.es = None
+
+    def mean_of_told(self):
+        generation = 4 + int(3 * math.log(self.dim))
+        best = sorted(self.first, reverse=True)[:generation]
+        weights = [math.log((max(len(best), 2) + 1) / 2) - math.log(rank + 1) for rank in range(len(best))]
+        weights = [max(weight, 0) for weight in weights]
+        return self.np.average([x for _, x in best], axis=0, weights=weights)
 
     def start(self):
         if self.restarts:
             x0 = self.rng.random(self.dim)
         else:
-            x0 = self.best[1] if self.best else [0.5] * self.dim
+            x0 = self.mean_of_told() if self.first else [0.5] * self.dim
         options = {
             "bounds": [0, 1],
             "seed": self.seed + self.restarts + 1,  # 0 means the time
@@ -107,7 +114,7 @@ class PyCma:
             "verb_log": 0,
             "verb_disp": 0,
         }
-        self.es = self.cma.CMAEvolutionStrategy(x0, 0.25, options)
+        self.es = self.cma.CMAEvolutionStrategy(x0, 1 / 6, options)
         self.waiting, self.asked, self.told = [], [], []
 
     def ask(self):
@@ -121,9 +128,9 @@ class PyCma:
         return x
 
     def tell(self, x, y):
-        if y is not None and (self.best is None or y > self.best[0]):
-            self.best = (y, x)
         if self.es is None:
+            if y is not None and not self.restarts:
+                self.first.append((y, x))
             return
         for idx, (asked, solution) in enumerate(self.asked):
             if asked == x:

@@ -12,9 +12,9 @@ use crate::optimizer::Rng;
 /// Beyond this ratio of the longest to the shortest axis of C numbers are too coarse.
 const LARGEST_ASPECT: f64 = 1e7;
 
-/// A coordinate's standard deviation stays below its initial one times this: a quarter of an axis at
+/// A coordinate's standard deviation stays below its initial one times this: a sixth of an axis at
 /// first, a third at most, as in pycma.
-const LARGEST_GROWTH: f64 = 4.0 / 3.0;
+const LARGEST_GROWTH: f64 = 2.0;
 
 #[derive(Debug, Clone)]
 pub(super) struct Distribution {
@@ -217,8 +217,7 @@ struct Step {
 impl Constants {
     fn new(dimension: usize, lambda: usize) -> Constants {
         let n = dimension.max(1) as f64;
-        let raw = |rank: usize| ((lambda + 1) as f64 / 2.0).ln() - (rank as f64).ln();
-        let mut weights: Vec<f64> = (1..=lambda).map(raw).collect();
+        let mut weights = raw_weights(lambda);
         let n_positive = weights.iter().filter(|weight| **weight > 0.0).count();
         let (positive, negative) = weights.split_at_mut(n_positive);
         let (sum, mu_eff) = sum_and_mu_eff(positive);
@@ -249,6 +248,18 @@ impl Constants {
             expected_length: n.sqrt() * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n)),
         }
     }
+}
+
+/// How much each of so many points counts for the mean, best first: the worse half nothing, the others 1 together.
+pub(super) fn recombination_weights(n_points: usize) -> Vec<f64> {
+    let mut weights = raw_weights(n_points.max(2));
+    weights.retain(|weight| *weight > 0.0);
+    let (sum, _) = sum_and_mu_eff(&weights);
+    weights.iter().map(|weight| weight / sum).collect()
+}
+
+fn raw_weights(n_points: usize) -> Vec<f64> {
+    (1..=n_points).map(|rank| ((n_points + 1) as f64 / 2.0).ln() - (rank as f64).ln()).collect()
 }
 
 fn sum_and_mu_eff(weights: &[f64]) -> (f64, f64) {

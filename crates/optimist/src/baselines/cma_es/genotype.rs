@@ -19,7 +19,7 @@ use crate::linalg::{add_scaled, dot};
 use crate::normal::{below, quantile};
 
 /// Standard deviation to begin with, on an axis of length 1.
-const INITIAL_STD: f64 = 0.25;
+const INITIAL_STD: f64 = 1.0 / 6.0;
 
 /// Part of a real axis at each end that is bent.
 const BEND: f64 = 0.05;
@@ -90,7 +90,7 @@ impl Genotype {
         self.parts.iter().flat_map(middle).chain(centre).collect()
     }
 
-    /// Standard deviations to begin with: wide enough on coarse grids to reach the next level, and a quarter of
+    /// Standard deviations to begin with: wide enough on coarse grids to reach the next level, and a sixth of
     /// how far feasible points are spread under constraints.
     pub(super) fn initial_stds(&self) -> Vec<f64> {
         let std = |part: &Part| match part.kind {
