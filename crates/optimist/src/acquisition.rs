@@ -1,17 +1,21 @@
 //! Line 5 of Phase II: x_t = argmax over x, and over w in Ball_t, of f_x(w).
 //!
-//! Given: the confidence ball, its radius √β_t, and the region to search. Gives: the best point found there.
-//! Does not know: trials, storage, how the ball came about, how points are searched (`search` does).
+//! Given: the confidence ball, its radius √β_t or what it is to promise, and the region to search. Gives: the best point
+//! found there. Does not know: trials, storage, how the ball came about, how points are searched (`search` does).
 //!
 //! What is searched is the linearised bound f_x(ŵ) + √β u. For a family that is linear in w the bound *is* the inner
 //! maximum; for others the best climbs are climbed again on the exact one.
+//!
+//! [`Hope`] has a radius. [`Gain`] has a level, and the radius is the smallest for which some point and some weights of
+//! the ball reach it: √β_t = min over x of (level − f_x(ŵ)) / u. The x where this is attained is the argmax for that
+//! β_t, since by definition no other bound is above the level. It is also the point where f is most likely to be above it.
 
 use crate::confidence::Confidence;
 use crate::encode::Domain;
 use crate::linalg::{Matrix, add_scaled};
 use crate::optimizer::Rng;
 pub use crate::search::{Effort, Region};
-use crate::search::{Score, search};
+use crate::search::{Found, Score, search};
 
 /// From the unit cube to model coordinates: z = low + width · x.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +49,12 @@ impl Frame {
     /// Model coordinates of x.
     pub fn apply(&self, x: &[f64]) -> Vec<f64> {
         (0..x.len()).map(|j| self.low[j] + self.width[j] * x[j]).collect()
+    }
+
+    /// Model coordinates of each of these points, as the rows of a matrix.
+    fn rows(&self, points: &[Vec<f64>]) -> Matrix {
+        let rows: Vec<Vec<f64>> = points.iter().map(|x| self.apply(x)).collect();
+        Matrix::from_rows(self.dimension(), rows.iter().map(Vec::as_slice))
     }
 
     /// Sets x to where its model coordinates are `z`, but for coordinates that have no width.
@@ -82,10 +92,51 @@ pub fn argmax(
     rng: &mut Rng,
 ) -> Option<Vec<f64>> {
     let mut found = search(&hope, region, incumbents, effort, rng);
-    if !hope.ball.family().is_linear() {
-        found.climb_again(EXACT_CLIMBS, |x, grad_x| hope.exact(x, grad_x), region, effort.steps);
+    hope.climb_exact(&mut found, region, effort);
+    found.best_not(taken)
+}
+
+/// What is searched if the ball is to be as small as it can be.
+#[derive(Clone, Copy)]
+pub struct Gain<'a> {
+    /// Σ_t and ŵ_t.
+    pub ball: &'a Confidence,
+    /// What the ball has to promise.
+    pub level: f64,
+    /// From the cube to the ball's coordinates.
+    pub frame: &'a Frame,
+}
+
+/// The feasible point of the region that is not `taken` and reaches the level in the smallest ball. `None` if every point
+/// that was looked at is taken.
+pub fn argmax_of_least(
+    gain: Gain<'_>,
+    region: &Region<'_>,
+    incumbents: &[Vec<f64>],
+    taken: impl Fn(&[f64]) -> bool,
+    effort: Effort,
+    rng: &mut Rng,
+) -> Option<Vec<f64>> {
+    let mut found = search(&gain, region, incumbents, effort, rng);
+    if let Some((_, standing)) = found.best() {
+        let Gain { ball, frame, .. } = gain;
+        Hope { ball, frame, radius: (-standing).max(0.0) }.climb_exact(&mut found, region, effort);
     }
     found.best_not(taken)
+}
+
+/// (f_x(ŵ) − level) / u, as a function of points of the unit cube.
+impl Score for Gain<'_> {
+    fn scores(&self, points: &[Vec<f64>]) -> Vec<f64> {
+        let standing = |(mean, u): (f64, f64)| (mean - self.level) / u.max(f64::MIN_POSITIVE);
+        self.ball.predict_rows(self.frame.rows(points)).into_iter().map(standing).collect()
+    }
+
+    fn score_with_grad(&self, x: &[f64], grad_x: &mut [f64]) -> f64 {
+        let standing = self.ball.standing(&self.frame.apply(x), self.level, grad_x);
+        self.frame.pull_back(grad_x);
+        standing
+    }
 }
 
 /// Climbs that are climbed again on the exact inner maximum, for a family that is not linear in w.
@@ -94,9 +145,8 @@ const EXACT_CLIMBS: usize = 3;
 /// The linearised bound f_x(ŵ) + √β u, as a function of points of the unit cube.
 impl Score for Hope<'_> {
     fn scores(&self, points: &[Vec<f64>]) -> Vec<f64> {
-        let rows: Vec<Vec<f64>> = points.iter().map(|x| self.frame.apply(x)).collect();
-        let x = Matrix::from_rows(self.frame.dimension(), rows.iter().map(Vec::as_slice));
-        self.ball.bounds(x, self.radius)
+        let bound = |(mean, u)| mean + self.radius * u;
+        self.ball.predict_rows(self.frame.rows(points)).into_iter().map(bound).collect()
     }
 
     fn score_with_grad(&self, x: &[f64], grad_x: &mut [f64]) -> f64 {
@@ -107,6 +157,13 @@ impl Score for Hope<'_> {
 }
 
 impl Hope<'_> {
+    /// Climbs the best of what was found again on the exact inner maximum, if the linearised one is not that.
+    fn climb_exact(&self, found: &mut Found, region: &Region<'_>, effort: Effort) {
+        if !self.ball.family().is_linear() {
+            found.climb_again(EXACT_CLIMBS, |x, grad_x| self.exact(x, grad_x), region, effort.steps);
+        }
+    }
+
     /// max over w in Ball_t of f_x(w) itself. Its gradient in x is that of f at the maximising w.
     fn exact(&self, x: &[f64], grad_x: &mut [f64]) -> f64 {
         let z = self.frame.apply(x);

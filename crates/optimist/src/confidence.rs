@@ -23,6 +23,9 @@ const REFRESH_ROUNDS: usize = 512;
 /// Added to inner products relative to their size when rounding made them indefinite; grows tenfold a try.
 const JITTER: f64 = 1e-10;
 
+/// Uncertainty below which a point counts as known: its gradient would be rounding errors.
+const LEAST_U: f64 = 1e-9;
+
 /// One observation, linearised: y ≈ f_x(w) + ∇f_x(w)·(w* − w).
 #[derive(Debug, Clone, Copy)]
 pub struct Round<'a> {
@@ -160,26 +163,35 @@ impl Confidence {
 
     /// u = ‖∇f_x(ŵ_t)‖ in Σ_t⁻¹: one standard deviation of f_x under the linearised posterior.
     pub fn uncertainty(&self, x: &[f64]) -> f64 {
-        self.look(x, 0.0, None).u
+        self.look(x, |_| 0.0, None).u
     }
 
     /// f_x(ŵ_t) and u in one go.
     pub fn predict(&self, x: &[f64]) -> (f64, f64) {
-        let look = self.look(x, 0.0, None);
+        let look = self.look(x, |_| 0.0, None);
         (look.mean, look.u)
     }
 
     /// f_x(ŵ_t) + √β u: the most hopeful value in Ball_t under the linearisation, exact for a linear family.
     /// Writes its gradient in x.
     pub fn bound(&self, x: &[f64], radius: f64, grad_x: &mut [f64]) -> f64 {
-        let look = self.look(x, radius, Some(grad_x));
+        let look = self.look(x, |_| radius, Some(grad_x));
         look.mean + radius * look.u
     }
 
-    /// `bound` of each row of `x`, without gradients: one block of matrix products.
-    pub fn bounds(&self, x: Matrix, radius: f64) -> Vec<f64> {
+    /// (f_x(ŵ_t) − level) / u: by how many standard deviations x is expected to be above a level. If x is expected below
+    /// it, this is −√β of the smallest ball in which some w lifts x to it. Writes its gradient in x.
+    pub fn standing(&self, x: &[f64], level: f64, grad_x: &mut [f64]) -> f64 {
+        // The gradient is that of mean − standing · u, over u.
+        let look = self.look(x, |look| -look.standing(level), Some(grad_x));
+        grad_x.iter_mut().for_each(|slope| *slope /= look.u.max(LEAST_U));
+        look.standing(level)
+    }
+
+    /// `predict` for each row of `x`: one block of matrix products.
+    pub fn predict_rows(&self, x: Matrix) -> Vec<(f64, f64)> {
         let Form::Dual { factor, alpha } = &self.form else {
-            return x.iter_rows().map(|x| self.predict(x)).map(|(mean, u)| mean + radius * u).collect();
+            return x.iter_rows().map(|x| self.predict(x)).collect();
         };
         let block = Embedded::new(&*self.family, &self.w_hat, x);
         let k = self.family.gram(&self.points, &block); // (t, block)
@@ -194,7 +206,7 @@ impl Confidence {
             explained.iter_mut().zip(row).for_each(|(sum, z)| *sum += z * z);
         }
         let prior = |i: usize| self.family.gram_self(Point { x: block.x.row(i), e: block.e.row(i) });
-        (0..means.len()).map(|i| means[i] + radius * (prior(i) - explained[i]).max(0.0).sqrt()).collect()
+        (0..means.len()).map(|i| (means[i], (prior(i) - explained[i]).max(0.0).sqrt())).collect()
     }
 
     /// The w in Ball_t where f_x is highest, and that value. Closed form for a linear family; else an ascent that
@@ -302,8 +314,9 @@ impl Confidence {
         (0..self.rounds()).map(left_out).collect()
     }
 
-    /// Mean and uncertainty at x, and, where asked for, the gradient of mean + radius · u.
-    fn look(&self, x: &[f64], radius: f64, grad_x: Option<&mut [f64]>) -> Look {
+    /// Mean and uncertainty at x, and, where asked for, the gradient of mean + radius · u, for the radius that follows
+    /// from the two.
+    fn look(&self, x: &[f64], radius: impl Fn(&Look) -> f64, grad_x: Option<&mut [f64]>) -> Look {
         match &self.form {
             Form::Dual { factor, alpha } => self.look_dual(factor, alpha, x, radius, grad_x),
             Form::Primal { factor, .. } => self.look_primal(factor, x, radius, grad_x),
@@ -315,7 +328,7 @@ impl Confidence {
         factor: &Cholesky,
         alpha: &[f64],
         x: &[f64],
-        radius: f64,
+        radius: impl Fn(&Look) -> f64,
         grad_x: Option<&mut [f64]>,
     ) -> Look {
         let mut e = vec![0.0; self.family.n_embedded()];
@@ -325,10 +338,10 @@ impl Confidence {
         self.family.gram_row(point, &self.points, &mut k);
         let mean = if self.centred { dot(alpha, &k) } else { self.mean(x) };
         factor.solve_lower(&mut k);
-        let u = (self.family.gram_self(point) - dot(&k, &k)).max(0.0).sqrt();
+        let look = Look { mean, u: (self.family.gram_self(point) - dot(&k, &k)).max(0.0).sqrt() };
         if let Some(grad_x) = grad_x {
             factor.solve_upper(&mut k); // now (K + S)⁻¹ k
-            let per_u = if u > 1e-9 { radius / u } else { 0.0 };
+            let per_u = if look.u > LEAST_U { radius(&look) / look.u } else { 0.0 };
             k.iter_mut().for_each(|k| *k *= -per_u);
             if self.centred {
                 add_scaled(1.0, alpha, &mut k);
@@ -338,23 +351,29 @@ impl Confidence {
                 self.add_grad_mean(x, grad_x);
             }
         }
-        Look { mean, u }
+        look
     }
 
-    fn look_primal(&self, factor: &Cholesky, x: &[f64], radius: f64, grad_x: Option<&mut [f64]>) -> Look {
+    fn look_primal(
+        &self,
+        factor: &Cholesky,
+        x: &[f64],
+        radius: impl Fn(&Look) -> f64,
+        grad_x: Option<&mut [f64]>,
+    ) -> Look {
         let mut e = vec![0.0; self.prior_std.len()];
         self.family.grad_w(&self.w_hat, x, &mut e);
         e.iter_mut().zip(&self.prior_std).for_each(|(g, p)| *g *= p);
         factor.solve_lower(&mut e);
-        let (mean, u) = (self.mean(x), dot(&e, &e).sqrt());
+        let look = Look { mean: self.mean(x), u: dot(&e, &e).sqrt() };
         if let Some(grad_x) = grad_x {
             factor.solve_upper(&mut e);
-            let per_u = if u > 1e-12 { radius / u } else { 0.0 };
+            let per_u = if look.u > LEAST_U { radius(&look) / look.u } else { 0.0 };
             e.iter_mut().zip(&self.prior_std).for_each(|(v, p)| *v *= per_u * p);
             self.family.grad_x_along(&self.w_hat, &e, x, grad_x);
             self.add_grad_mean(x, grad_x);
         }
-        Look { mean, u }
+        look
     }
 
     fn add_grad_mean(&self, x: &[f64], grad_x: &mut [f64]) {
@@ -481,4 +500,10 @@ impl Confidence {
 struct Look {
     mean: f64,
     u: f64,
+}
+
+impl Look {
+    fn standing(&self, level: f64) -> f64 {
+        (self.mean - level) / self.u.max(LEAST_U)
+    }
 }

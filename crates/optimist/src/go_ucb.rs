@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rand::RngExt;
 
-use crate::acquisition::{Frame, Hope, Region, argmax};
+use crate::acquisition::{Effort, Frame, Gain, Hope, Region, argmax, argmax_of_least};
 use crate::belief::growing::{Growing, checkpoint};
 use crate::belief::recursive::Recursive;
 use crate::belief::refit::Refit;
@@ -190,13 +190,13 @@ impl GoUcb {
             Updates::Refit => {
                 let mut belief = self.refit(rng)?; // lines 2-4
                 belief.suppose(&self.pending());
-                Ok(self.most_hopeful(&belief, &self.region(&belief), rng)) // line 5
+                Ok(self.most_hopeful(&belief, rng)) // line 5
             }
             Updates::Recursive => {
                 let kept = lock(&self.recursive).take();
                 let mut recursive = kept.map_or_else(|| self.start_recursion(), Ok)?; // Phase I, line 5
                 recursive.follow(self.history.observations(), &self.frame); // lines 2-4
-                let x_t = self.most_hopeful(recursive.belief(), &self.region(recursive.belief()), rng); // line 5
+                let x_t = self.most_hopeful(recursive.belief(), rng); // line 5
                 *lock(&self.recursive) = Some(recursive);
                 Ok(x_t)
             }
@@ -214,34 +214,46 @@ impl GoUcb {
     }
 
     /// Line 5: argmax over x and over w in Ball_t.
-    fn most_hopeful(&self, belief: &Belief, region: &Region<'_>, rng: &mut Rng) -> Option<Vec<f64>> {
-        let domain = self.history.domain();
+    fn most_hopeful(&self, belief: &Belief, rng: &mut Rng) -> Option<Vec<f64>> {
+        let (ball, frame) = (&belief.ball, &self.frame);
+        let best = self.best_believed(belief);
+        let region = self.region(best);
+        let incumbents: Vec<Vec<f64>> = best.into_iter().map(<[f64]>::to_vec).collect();
         let t = self.history.observations().len().saturating_sub(self.explore) + 1;
         // Points that are tried at the same time as others may look further afield.
-        let beta_t =
-            self.settings.exploration * self.plan.beta_t(t) * (1 + self.history.pending().len()) as f64;
-        let hope = Hope { ball: &belief.ball, radius: beta_t.sqrt(), frame: &self.frame };
+        let factor = self.settings.exploration * (1 + self.history.pending().len()) as f64;
         let taken = |x: &[f64]| self.history.is_taken(x);
-        match self.settings.search {
-            Search::Joint(ascent) => Some(ascent.argmax(hope, domain, rng)).filter(|x| !taken(x)),
-            Search::Bound(effort) => {
-                let incumbents: Vec<Vec<f64>> =
-                    self.best_believed(belief).into_iter().map(<[f64]>::to_vec).collect();
-                argmax(hope, region, &incumbents, taken, effort, rng)
+        let radius = self.plan.beta_t(t).map(|beta_t| (factor * beta_t).sqrt());
+        match (self.settings.search, radius) {
+            (Search::Bound(effort), None) => {
+                let known = best.map(|x| frame.apply(x)).into_iter().chain(self.pending());
+                let most_expected = known.map(|x| ball.mean(&x)).fold(f64::NEG_INFINITY, f64::max);
+                let level = most_expected + factor.sqrt() * belief.noise_std;
+                argmax_of_least(Gain { ball, level, frame }, &region, &incumbents, taken, effort, rng)
+            }
+            (Search::Bound(effort), Some(radius)) => {
+                argmax(Hope { ball, radius, frame }, &region, &incumbents, taken, effort, rng)
+            }
+            (Search::Joint(ascent), radius) => {
+                let hope = Hope { ball, radius: radius.unwrap_or_default(), frame };
+                Some(ascent.argmax(hope, self.history.domain(), rng)).filter(|x| !taken(x))
             }
         }
     }
 
     /// Where line 5 looks: the trust region around the best point so far, or everywhere.
-    fn region(&self, belief: &Belief) -> Region<'_> {
+    fn region(&self, best: Option<&[f64]>) -> Region<'_> {
         let domain = self.history.domain();
-        let (Some(trust), Some(best)) = (&self.settings.trust_region, self.best_believed(belief)) else {
+        let (Some(trust), Some(best)) = (&self.settings.trust_region, best) else {
             return Region::whole(domain);
         };
         let values = self.history.observations().iter().map(Observation::value);
         let half = trust.half_width(self.explore, values);
-        let lower = best.iter().map(|centre| (centre - half).max(0.0)).collect();
-        let upper = best.iter().map(|centre| (centre + half).min(1.0)).collect();
+        let (mut lower, mut upper) = trust.reach(&self.history);
+        for (j, centre) in best.iter().enumerate() {
+            lower[j] = lower[j].max(centre - half);
+            upper[j] = upper[j].min(centre + half);
+        }
         Region::between(domain, lower, upper)
     }
 
@@ -349,14 +361,17 @@ impl Optimizer for GoUcb {
         ranked(predicted.collect(), n)
     }
 
-    /// At the most hopeful point of the whole domain, and above what is expected of the best point.
+    /// At the point of the whole domain whose mean and one standard deviation are highest, and above what is expected of
+    /// the best point.
     fn expected_gain(&self) -> Option<f64> {
         let belief = self.belief()?;
         let predict = |x: &[f64]| belief.predict(&self.frame.apply(x));
-        let (best, _) = predict(self.best_believed(&belief)?);
+        let best_x = self.best_believed(&belief)?;
+        let (best, _) = predict(best_x);
+        let hope = Hope { ball: &belief.ball, radius: 1.0, frame: &self.frame };
         let everywhere = Region::whole(self.history.domain());
         let rng = &mut rng(0, self.history.observations().len() as u64);
-        let x = self.most_hopeful(&belief, &everywhere, rng)?;
+        let x = argmax(hope, &everywhere, &[best_x.to_vec()], |_| false, Effort::default(), rng)?;
         let (mean, std) = predict(&x);
         Some(expected_excess(mean, std, best))
     }

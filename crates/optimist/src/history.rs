@@ -13,6 +13,8 @@ pub struct History {
     observations: Vec<Observation>,
     /// The observations by where they are.
     index: Index,
+    /// The lowest and highest coordinate told on each axis, `None` before the first.
+    extent: Option<(Vec<f64>, Vec<f64>)>,
     pending: Vec<Vec<f64>>,
     n_proposed: usize,
 }
@@ -29,7 +31,7 @@ impl History {
     /// Nothing told, nothing pending.
     pub fn new(domain: Domain) -> History {
         let (observations, pending) = (Vec::new(), Vec::new());
-        History { domain, observations, index: Index::default(), pending, n_proposed: 0 }
+        History { domain, observations, index: Index::default(), extent: None, pending, n_proposed: 0 }
     }
 
     /// The domain that all points lie in.
@@ -40,6 +42,19 @@ impl History {
     /// Everything told, in that order, failures included.
     pub fn observations(&self) -> &[Observation] {
         &self.observations
+    }
+
+    /// The corners of the smallest box that holds all points told; `None` before the first.
+    pub fn extent(&self) -> Option<(&[f64], &[f64])> {
+        self.extent.as_ref().map(|(lowest, highest)| (lowest.as_slice(), highest.as_slice()))
+    }
+
+    fn extend_to(&mut self, x: &[f64]) {
+        let (lowest, highest) = self.extent.get_or_insert_with(|| (x.to_vec(), x.to_vec()));
+        for j in 0..x.len() {
+            lowest[j] = lowest[j].min(x[j]);
+            highest[j] = highest[j].max(x[j]);
+        }
     }
 
     /// The points proposed and neither told nor withdrawn, in the order they were proposed.
@@ -77,6 +92,7 @@ impl History {
         self.domain.snap(&mut observation.x);
         self.withdraw(&observation.x);
         self.index.insert(&observation.x, self.observations.len());
+        self.extend_to(&observation.x);
         self.observations.push(observation);
         Ok(())
     }

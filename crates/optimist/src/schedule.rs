@@ -30,11 +30,9 @@ use serde::Deserialize;
 /// How λ and β_t are chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Schedule {
-    /// The default: √β_t is always `radius`, and there is no λ, as the prior is learnt.
-    Constant {
-        /// √β, in posterior standard deviations.
-        radius: f64,
-    },
+    /// The default: β_t is the smallest for which Ball_t promises a gain (`acquisition::Gain`), and there is no λ, as the
+    /// prior is learnt.
+    Least,
     /// The paper's experiments: λ = √T log² T, β_t = d_w³ F⁴ t/T.
     Paper {
         /// F: |f| is at most this.
@@ -51,7 +49,7 @@ impl Schedule {
     /// If a number is not finite or out of its range.
     pub fn validate(&self) -> Result<(), ScheduleError> {
         match self {
-            Self::Constant { radius } => check("radius", *radius, *radius >= 0.0, "it must not be negative"),
+            Self::Least => Ok(()),
             Self::Paper { range } => check("range", *range, *range > 0.0, ABOVE_ZERO),
             Self::Theory(constants) => constants.validate(),
         }
@@ -60,7 +58,7 @@ impl Schedule {
     /// The schedule for T = `horizon` rounds of Phase II with d_w = `n_weights`.
     pub fn plan(&self, horizon: usize, n_weights: usize) -> Plan {
         match self {
-            Self::Constant { radius } => Plan::Constant { radius: *radius },
+            Self::Least => Plan::Least,
             Self::Paper { range } => Plan::Paper { range: *range, horizon, n_weights },
             Self::Theory(constants) => Plan::Theory(Proof::new(constants.clone(), horizon, n_weights)),
         }
@@ -76,11 +74,8 @@ pub fn explore_trials(trials: usize) -> usize {
 /// A schedule whose horizon and number of weights are known.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Plan {
-    /// See [`Schedule::Constant`].
-    Constant {
-        /// √β.
-        radius: f64,
-    },
+    /// See [`Schedule::Least`].
+    Least,
     /// See [`Schedule::Paper`].
     Paper {
         /// F.
@@ -98,7 +93,7 @@ impl Plan {
     /// λ, the weight of ‖w − ŵ_0‖² (eq. 4); `None` if the prior is learnt instead.
     pub fn lambda(&self) -> Option<f64> {
         match self {
-            Self::Constant { .. } => None,
+            Self::Least => None,
             Self::Paper { horizon, .. } => {
                 let horizon = (*horizon).max(2) as f64; // log 1 is no regularization at all
                 Some(horizon.sqrt() * horizon.ln().powi(2))
@@ -107,14 +102,15 @@ impl Plan {
         }
     }
 
-    /// β_t, the squared radius of the ball of round t = 1..T; not decreasing in t.
-    pub fn beta_t(&self, t: usize) -> f64 {
+    /// β_t, the squared radius of the ball of round t = 1..T, not decreasing in t; `None` if it depends on what the ball
+    /// promises.
+    pub fn beta_t(&self, t: usize) -> Option<f64> {
         match self {
-            Self::Constant { radius } => radius * radius,
+            Self::Least => None,
             Self::Paper { range, horizon, n_weights } => {
-                (*n_weights as f64).powi(3) * range.powi(4) * t as f64 / (*horizon).max(1) as f64
+                Some((*n_weights as f64).powi(3) * range.powi(4) * t as f64 / (*horizon).max(1) as f64)
             }
-            Self::Theory(proof) => proof.beta_t(t),
+            Self::Theory(proof) => Some(proof.beta_t(t)),
         }
     }
 }
@@ -517,15 +513,16 @@ mod tests {
     fn the_papers_experiments_have_the_appendix_s_numbers() {
         let plan = Schedule::Paper { range: 1.0 }.plan(25, 551);
         assert_close(plan.lambda().unwrap(), 5.0 * 25f64.ln().powi(2));
-        assert_close(plan.beta_t(25), 551f64.powi(3));
-        assert_close(plan.beta_t(1), 551f64.powi(3) / 25.0);
-        assert_close(Schedule::Paper { range: 2.0 }.plan(25, 551).beta_t(25), 16.0 * 551f64.powi(3));
+        let wide = Schedule::Paper { range: 2.0 }.plan(25, 551);
+        let betas = [plan.beta_t(25), plan.beta_t(1), wide.beta_t(25)];
+        let expected = [1.0, 0.04, 16.0].map(|factor| factor * 551f64.powi(3));
+        betas.iter().zip(expected).for_each(|(beta, expected)| assert_close(beta.unwrap(), expected));
     }
 
     #[test]
-    fn the_default_is_a_constant_radius_without_lambda() {
-        let plan = Schedule::Constant { radius: 0.5 }.plan(100, 10);
-        assert_eq!((plan.lambda(), plan.beta_t(1), plan.beta_t(100)), (None, 0.25, 0.25));
+    fn the_default_fixes_neither_lambda_nor_beta() {
+        let plan = Schedule::Least.plan(100, 10);
+        assert_eq!((plan.lambda(), plan.beta_t(1)), (None, None));
     }
 
     /// The expected numbers are from a transcription of the formulas in another language.
@@ -630,7 +627,6 @@ mod tests {
         assert!(said(Constants { curvature: f64::NAN, ..curved() }).contains("`curvature`"));
         assert!(said(Constants { drift_factor: Some(-1.0), ..curved() }).contains("`drift_factor`"));
         assert!(Schedule::Paper { range: f64::INFINITY }.validate().is_err());
-        assert!(Schedule::Constant { radius: -0.1 }.validate().is_err());
         assert_eq!(Schedule::Theory(Constants::default()).validate(), Ok(()));
     }
 

@@ -194,6 +194,11 @@ pub fn search(
 }
 
 impl Found {
+    /// Where the best climb ended, and the score there.
+    pub fn best(&self) -> Option<(&[f64], f64)> {
+        self.climbed.first().map(|(x, score)| (x.as_slice(), *score))
+    }
+
     /// Climbs the best `n` climbs again, over real coordinates only, on another function: a dearer one that the score
     /// stood for. It sets its gradient and returns its value.
     pub fn climb_again(

@@ -9,7 +9,7 @@
 //! family = "auto"           # or "anova", "linear", "additive", "quadratic", "fourier", "anova+fourier", "mlp",
 //!                           # or a list of these, of which the evidence chooses
 //! explore_trials = 8        # n; the square root of the number of trials if left out
-//! exploration = 1.0         # a factor on β_t
+//! exploration = 1.0         # a factor on β_t; preset "default": on the square of the gain that is hoped for
 //! trust_region = true
 //! warp = true               # of y, by evidence
 //! hidden = [25]             # units of each hidden layer of "mlp"
@@ -44,7 +44,7 @@ pub struct Settings {
     pub updates: Updates,
     /// λ and β_t.
     pub schedule: Schedule,
-    /// A factor on β_t.
+    /// A factor on β_t; with [`Schedule::Least`], on the square of the gain that is hoped for.
     pub exploration: f64,
     /// How line 5's argmax is searched for.
     pub search: Search,
@@ -105,7 +105,7 @@ impl Default for Settings {
             layers: Layers::default(),
             oracle: Oracle::LevenbergMarquardt { restarts: 2 },
             updates: Updates::Refit,
-            schedule: Schedule::Constant { radius: 0.5 },
+            schedule: Schedule::Least,
             exploration: 1.0,
             search: Search::Bound(Effort::default()),
             explore_trials: None,
@@ -153,6 +153,12 @@ impl Settings {
         let bad = |key, problem| Err(MethodError::BadSetting { key, problem });
         if !(self.exploration.is_finite() && self.exploration >= 0.0) {
             return bad("exploration", format!("{} must be finite and not negative", self.exploration));
+        }
+        if self.schedule == Schedule::Least && !matches!(self.search, Search::Bound(_)) {
+            return bad(
+                "schedule",
+                "the least ball is found by the search for a bound, not by joint ascent".into(),
+            );
         }
         if self.families.is_empty() {
             return bad("family", "the list is empty; name at least one family, or leave it out".into());

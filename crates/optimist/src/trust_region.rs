@@ -4,6 +4,13 @@
 //! doubles, after more failures it halves, and when it has become tiny it starts over at full size, which is the whole
 //! cube (after TuRBO, Eriksson et al. 2019). Starting at half the cube's side was as good in cumulative
 //! regret and worse in simple regret; without a trust region it is the other way round (docs/results/log.md).
+//!
+//! The edges of the cube are approached step by step. A bound that a person wrote down is often where things break (a
+//! learning rate of nothing, a sample of no one), a model that saw no point there knows nothing of it, and yet a
+//! trend is always highest at an edge.
+
+use crate::encode::AxisKind;
+use crate::history::History;
 
 /// Half-width of a box that holds the cube from anywhere in it.
 const WHOLE: f64 = 1.0;
@@ -17,11 +24,13 @@ pub struct TrustRegion {
     pub failures: usize,
     /// Half-width below which it starts over at full size, in units of the cube's side.
     pub smallest: f64,
+    /// How much of the way from the outermost point told to the edge of the cube one step may go.
+    pub approach: f64,
 }
 
 impl Default for TrustRegion {
     fn default() -> Self {
-        Self { gains: 3, failures: 4, smallest: 0.01 }
+        Self { gains: 3, failures: 4, smallest: 0.01, approach: 0.5 }
     }
 }
 
@@ -49,11 +58,59 @@ impl TrustRegion {
         }
         half
     }
+
+    /// The corners of the box that the next point may lie in, wherever the best one is: part of the way to the edges, and
+    /// to the next level of a grid at least. Choices have no edges.
+    pub fn reach(&self, history: &History) -> (Vec<f64>, Vec<f64>) {
+        let domain = history.domain();
+        let (mut lower, mut upper) = (vec![0.0; domain.dimension()], vec![1.0; domain.dimension()]);
+        let Some((lowest, highest)) = history.extent() else { return (lower, upper) };
+        for axis in domain.axes() {
+            let j = axis.columns.start;
+            let (low, high) = match axis.kind {
+                AxisKind::OneHot => continue,
+                AxisKind::Real => (lowest[j], highest[j]),
+                AxisKind::Grid(grid) => {
+                    let (first, last) = (grid.nearest(lowest[j]), grid.nearest(highest[j]));
+                    (grid.level(first.saturating_sub(1)), grid.level((last + 1).min(grid.count() - 1)))
+                }
+            };
+            lower[j] = low.min(lowest[j] * (1.0 - self.approach));
+            upper[j] = high.max(highest[j] + self.approach * (1.0 - highest[j]));
+        }
+        (lower, upper)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encode::Encoding;
+    use crate::optimizer::{Observation, Outcome};
+    use crate::space::{Kind, Parameter, Space, Value};
+
+    #[test]
+    fn edges_are_approached_by_halves_and_grids_by_a_level_at_least() {
+        let choices = ["a", "b"].map(Value::from).to_vec();
+        let int = |high| Kind::Int { low: 0, high, log: false, step: None };
+        let space = Space::new(vec![
+            Parameter::new("real", Kind::Float { low: 0.0, high: 1.0, log: false, step: None }),
+            Parameter::new("switch", int(1)),
+            Parameter::new("coarse", int(4)),
+            Parameter::new("fine", int(100)),
+            Parameter::new("choice", Kind::Categorical { choices }),
+        ]);
+        let mut history = History::new(Encoding::new(space.unwrap()).domain().clone());
+        let trust = TrustRegion::default();
+        assert_eq!(trust.reach(&history), (vec![0.0; 6], vec![1.0; 6]));
+        for x in [[0.2, 0.0, 0.5, 0.4, 1.0, 0.0], [0.6, 0.0, 0.5, 0.8, 1.0, 0.0]] {
+            history.tell(Observation { x: x.to_vec(), outcome: Outcome::Failed }).unwrap();
+        }
+        let (lower, upper) = trust.reach(&history);
+        let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
+        assert!(close(&lower, &[0.1, 0.0, 0.25, 0.2, 0.0, 0.0]), "{lower:?}");
+        assert!(close(&upper, &[0.8, 1.0, 0.75, 0.9, 1.0, 1.0]), "{upper:?}");
+    }
 
     /// The default after one value of Phase I, 0, and these: 1 is a gain, 0 a value that is none.
     fn after(gains: &[u8]) -> f64 {

@@ -125,13 +125,39 @@ fn the_gradient_of_the_bound_equals_differences() {
 }
 
 #[test]
-fn a_block_of_bounds_is_the_bounds_one_by_one() {
+fn a_block_of_predictions_is_the_predictions_one_by_one() {
     for_each_case(|case| {
         for t in [0, case.d_w() / 2, 2 * case.d_w()] {
             let ball = case.ball(t);
             let block = Matrix::from_rows(2, probes().iter().map(|x| x.as_slice()));
-            let one_by_one: Vec<f64> = probes().iter().map(|x| ball.bound(x, 0.8, &mut [0.0; 2])).collect();
-            assert_close(&ball.bounds(block, 0.8), &one_by_one, 1e-9);
+            for (x, (mean, u)) in probes().iter().zip(ball.predict_rows(block)) {
+                let one = ball.predict(x);
+                assert_close(&[mean, u], &[one.0, one.1], 1e-9);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_standing_is_the_distance_to_a_level_in_standard_deviations_and_its_gradient_that_of_differences() {
+    for_each_case(|case| {
+        for t in [case.d_w() / 2, 2 * case.d_w()] {
+            let ball = case.ball(t);
+            for (x, level) in probes().into_iter().zip([-2.0, 0.1, 3.0].into_iter().cycle()) {
+                let mut grad_x = [0.0; 2];
+                let standing = ball.standing(&x, level, &mut grad_x);
+                let (mean, u) = ball.predict(&x);
+                assert_close(&[mean - standing * u], &[level], 1e-9);
+                let slope = |k: usize| {
+                    let at = |sign: f64| {
+                        let mut moved = x;
+                        moved[k] += sign * 1e-5;
+                        ball.standing(&moved, level, &mut [0.0; 2])
+                    };
+                    (at(1.0) - at(-1.0)) / 2e-5
+                };
+                assert_close(&grad_x, &[slope(0), slope(1)], 1e-5);
+            }
         }
     });
 }
