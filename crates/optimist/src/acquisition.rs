@@ -265,6 +265,29 @@ mod tests {
     }
 
     #[test]
+    fn no_point_is_above_the_level_in_the_smallest_ball_that_reaches_it() {
+        let domain = Domain::cube(2);
+        let frame = Frame::symmetric(2);
+        for seed in 0..10 {
+            let ball = anova_ball(&domain, 12, seed);
+            let region = Region::whole(&domain);
+            let points = region.samples(2000, &mut rng(seed, 1));
+            let predictions = ball.predict_rows(frame.rows(&points));
+            // High enough that a radius is needed.
+            let level = predictions.iter().fold(0.0, |level, (mean, u)| f64::max(level, mean + 2.0 * u));
+            let gain = Gain { ball: &ball, level, frame: &frame };
+            let thorough = Effort { spread: 4000, climbs: 50, ..Effort::default() };
+            let x = argmax_of_least(gain, &region, &[], |_| false, thorough, &mut rng(seed, 2)).unwrap();
+            let radius = -gain.score_with_grad(&x, &mut [0.0; 2]);
+            assert!(radius > 0.0);
+            let (mean, u) = ball.predict(&frame.apply(&x));
+            assert!((mean + radius * u - level).abs() < 1e-9, "it is reached");
+            let highest = predictions.iter().fold(f64::MIN, |high, (mean, u)| high.max(mean + radius * u));
+            assert!(highest <= level + 1e-9, "{highest} above {level} with seed {seed}");
+        }
+    }
+
+    #[test]
     fn samples_are_feasible_and_inside_the_region() {
         let domain = mixed();
         // Columns: real, grid, three of the choice, waiting.
