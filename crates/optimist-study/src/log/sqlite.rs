@@ -288,8 +288,9 @@ fn prepare(connection: &mut Connection) -> Result<Format, rusqlite::Error> {
 /// `None` if there is nothing in the file yet.
 fn format(connection: &Connection) -> Result<Option<Format>, rusqlite::Error> {
     let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
-    let (application, version) = (number("application_id")?, number("user_version")?);
+    // Tables first: whoever is making them at this moment sets the numbers in the same transaction.
     let any_table = connection.query_row("SELECT 1 FROM sqlite_schema", [], |_| Ok(())).optional()?;
+    let (application, version) = (number("application_id")?, number("user_version")?);
     Ok(match (application, any_table) {
         (APPLICATION_ID, _) if version > FORMAT => Some(Format::Newer(version)),
         (APPLICATION_ID, Some(())) => Some(Format::Known),
