@@ -39,8 +39,9 @@ fn evidence_and_gradient(bencher: Bencher, (t, d): (usize, usize)) {
         family.set_scales(black_box(&scales));
         let points = Embedded::new(&family, &at.w, data.x.clone());
         let (noise, r) = (noise_variances(&data, 0.15), residuals(&data, &at, Warp::IDENTITY));
-        let evidence = Evidence::new(&family.gram(&points, &points), &noise, &r).expect("noise is positive");
-        family.gram_grad_scales(&points, &evidence.grad_gram(), &mut gradient);
+        let evidence = Evidence::new(&family.gram(points.points(), points.points()), &noise, &r)
+            .expect("noise is positive");
+        family.gram_grad_scales(points.points(), &evidence.grad_gram(), &mut gradient);
         evidence.value
     });
 }

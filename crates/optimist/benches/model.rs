@@ -5,7 +5,7 @@ use optimist::linalg::Matrix;
 use optimist::model::anova::Anova;
 use optimist::model::fourier::Fourier;
 use optimist::model::mlp::Mlp;
-use optimist::model::{Embedded, Family, Point};
+use optimist::model::{Embedded, Family};
 use optimist::rng;
 use rand::RngExt;
 
@@ -73,7 +73,7 @@ fn embed(bencher: Bencher, case: (&str, usize)) {
 fn gram(bencher: Bencher, case: (&str, usize)) {
     let family = family(case);
     let points = Embedded::new(&*family, &weights(&*family), points(T, case.1));
-    bencher.bench(|| family.gram(black_box(&points), &points));
+    bencher.bench(|| family.gram(black_box(points.points()), points.points()));
 }
 
 /// What a step of learning the scales needs besides.
@@ -83,7 +83,7 @@ fn gram_grad_scales(bencher: Bencher, case: (&str, usize)) {
     let points = Embedded::new(&*family, &weights(&*family), points(T, case.1));
     let m = Matrix::from_fn(T, T, |i, j| 1.0 / (1.0 + i as f64 + j as f64));
     let mut out = vec![0.0; family.scales().len()];
-    bencher.bench_local(|| family.gram_grad_scales(black_box(&points), &m, &mut out));
+    bencher.bench_local(|| family.gram_grad_scales(black_box(points.points()), &m, &mut out));
 }
 
 /// What a step of a climb needs in the dual form.
@@ -92,7 +92,7 @@ fn gram_grad_x(bencher: Bencher, case: (&str, usize)) {
     let family = family(case);
     let w = weights(&*family);
     let points = Embedded::new(&*family, &w, points(T, case.1));
-    let (v, x) = (vec![1.0; T], Point { x: points.x.row(0), e: points.e.row(0) });
+    let (v, x) = (vec![1.0; T], points.point(0));
     let mut out = vec![0.0; case.1];
-    bencher.bench_local(|| family.gram_grad_x(black_box(&w), x, &points, &v, 1.0, &mut out));
+    bencher.bench_local(|| family.gram_grad_x(black_box(&w), x, points.points(), &v, 1.0, &mut out));
 }

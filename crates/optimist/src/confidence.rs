@@ -194,7 +194,7 @@ impl Confidence {
             return x.iter_rows().map(|x| self.predict(x)).collect();
         };
         let block = Embedded::new(&*self.family, &self.w_hat, x);
-        let k = self.family.gram(&self.points, &block); // (t, block)
+        let k = self.family.gram(self.points.points(), block.points()); // (t, block)
         let means: Vec<f64> = if self.centred {
             k.transposed_times(alpha)
         } else {
@@ -205,7 +205,7 @@ impl Confidence {
         for row in z.iter_rows() {
             explained.iter_mut().zip(row).for_each(|(sum, z)| *sum += z * z);
         }
-        let prior = |i: usize| self.family.gram_self(Point { x: block.x.row(i), e: block.e.row(i) });
+        let prior = |i: usize| self.family.gram_self(block.point(i));
         (0..means.len()).map(|i| (means[i], (prior(i) - explained[i]).max(0.0).sqrt())).collect()
     }
 
@@ -335,7 +335,7 @@ impl Confidence {
         self.family.embed(&self.w_hat, x, &mut e);
         let point = Point { x, e: &e };
         let mut k = vec![0.0; self.rounds()];
-        self.family.gram_row(point, &self.points, &mut k);
+        self.family.gram_row(point, self.points.points(), &mut k);
         let mean = if self.centred { dot(alpha, &k) } else { self.mean(x) };
         factor.solve_lower(&mut k);
         let look = Look { mean, u: (self.family.gram_self(point) - dot(&k, &k)).max(0.0).sqrt() };
@@ -346,7 +346,7 @@ impl Confidence {
             if self.centred {
                 add_scaled(1.0, alpha, &mut k);
             }
-            self.family.gram_grad_x(&self.w_hat, point, &self.points, &k, per_u, grad_x);
+            self.family.gram_grad_x(&self.w_hat, point, self.points.points(), &k, per_u, grad_x);
             if !self.centred {
                 self.add_grad_mean(x, grad_x);
             }
@@ -413,9 +413,9 @@ impl Confidence {
                 true
             }
             Form::Dual { factor, .. } => {
-                let point = Point { x: self.points.x.row(i), e: self.points.e.row(i) };
+                let point = self.points.point(i);
                 let mut row = vec![0.0; i + 1];
-                self.family.gram_row(point, &self.points, &mut row);
+                self.family.gram_row(point, self.points.points(), &mut row);
                 let diagonal = self.family.gram_self(point) + s2;
                 factor.append(&row[..i], diagonal)
             }
@@ -423,7 +423,7 @@ impl Confidence {
     }
 
     fn dual(&self) -> Form {
-        let gram = self.family.gram(&self.points, &self.points);
+        let gram = self.family.gram(self.points.points(), self.points.points());
         let size = (0..gram.rows()).map(|i| gram[(i, i)]).fold(0.0, f64::max);
         let mut jitter = 0.0;
         loop {

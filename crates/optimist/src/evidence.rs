@@ -188,10 +188,10 @@ fn log_posterior(
     let (noise_std, warp) = (theta[n_family].exp(), Warp { power: theta[n_family + 1] });
     family.set_scales(&theta[..n_family]);
     let points = Embedded::new(family, &at.w, data.x.clone());
-    let gram = family.gram(&points, &points);
+    let gram = family.gram(points.points(), points.points());
     let evidence = Evidence::new(&gram, &noise_variances(data, noise_std), &residuals(data, at, warp))?;
     let m = evidence.grad_gram();
-    family.gram_grad_scales(&points, &m, &mut gradient[..n_family]);
+    family.gram_grad_scales(points.points(), &m, &mut gradient[..n_family]);
     gradient[n_family] = (0..m.rows()).map(|i| 2.0 * noise_std * noise_std * m[(i, i)]).sum();
     gradient[n_family + 1] = 0.0;
     let mut value = evidence.value;
@@ -325,7 +325,8 @@ mod tests {
                 let noise_var = noise_variances(&data, 0.4);
                 let points = Embedded::new(family, at, data.x.clone());
                 let r = residuals(&data, &Linearization::new(family, at, &data.x), Warp::IDENTITY);
-                let evidence = Evidence::new(&family.gram(&points, &points), &noise_var, &r).unwrap();
+                let evidence =
+                    Evidence::new(&family.gram(points.points(), points.points()), &noise_var, &r).unwrap();
                 let expected = brute_force(family, &data, at, &noise_var);
                 let value = evidence.value;
                 assert!((value - expected).abs() < 1e-6, "{t} at {at:?}: {value} for {expected}");

@@ -1,6 +1,6 @@
 //! Dense matrices and Cholesky factors; the only file that calls the linear-algebra crate.
 
-use std::ops::{Index, IndexMut};
+use std::ops::{Index, IndexMut, Range};
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::Llt;
@@ -79,13 +79,91 @@ impl Matrix {
         &mut self.data
     }
 
+    /// The matrix, borrowed.
+    pub fn view(&self) -> View<'_> {
+        View { data: &self.data, rows: self.rows, cols: self.cols, stride: self.cols }
+    }
+
     /// A x.
     pub fn times(&self, x: &[f64]) -> Vec<f64> {
-        self.iter_rows().map(|row| dot(row, x)).collect()
+        self.view().times(x)
     }
 
     /// Aᵀ x.
     pub fn transposed_times(&self, x: &[f64]) -> Vec<f64> {
+        self.view().transposed_times(x)
+    }
+
+    /// A B.
+    pub fn product(&self, b: &Matrix) -> Matrix {
+        self.view().product(b.view())
+    }
+
+    /// A Bᵀ.
+    pub fn product_transposed(&self, b: &Matrix) -> Matrix {
+        self.view().product_transposed(b.view())
+    }
+
+    /// Aᵀ B.
+    pub fn transposed_product(&self, b: &Matrix) -> Matrix {
+        multiply(self.as_faer().transpose(), b.as_faer())
+    }
+
+    fn as_faer(&self) -> MatRef<'_, f64> {
+        self.view().as_faer()
+    }
+
+    fn as_faer_mut(&mut self) -> MatMut<'_, f64> {
+        MatMut::from_row_major_slice_mut(&mut self.data, self.rows, self.cols)
+    }
+}
+
+/// A borrowed matrix, or some neighbouring columns of one.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// From the first entry on.
+    data: &'a [f64],
+    rows: usize,
+    cols: usize,
+    /// From the beginning of a row to that of the next.
+    stride: usize,
+}
+
+impl<'a> View<'a> {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &'a [f64] {
+        &self.data[i * self.stride..][..self.cols]
+    }
+
+    /// All rows in order.
+    pub fn iter_rows(self) -> impl ExactSizeIterator<Item = &'a [f64]> {
+        (0..self.rows).map(move |i| self.row(i))
+    }
+
+    /// Some of the columns.
+    pub fn columns(self, columns: Range<usize>) -> Self {
+        assert!(columns.end <= self.cols, "columns {columns:?} of {}", self.cols);
+        let data = self.data.get(columns.start..).unwrap_or_default(); // without rows there is nothing to skip
+        Self { data, cols: columns.len(), ..self }
+    }
+
+    /// A x.
+    pub fn times(self, x: &[f64]) -> Vec<f64> {
+        self.iter_rows().map(|row| dot(row, x)).collect()
+    }
+
+    /// Aᵀ x.
+    pub fn transposed_times(self, x: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.cols];
         for (row, &weight) in self.iter_rows().zip(x) {
             add_scaled(weight, row, &mut out);
@@ -94,26 +172,17 @@ impl Matrix {
     }
 
     /// A B.
-    pub fn product(&self, b: &Matrix) -> Matrix {
-        multiply(self.view(), b.view())
+    pub fn product(self, b: View<'_>) -> Matrix {
+        multiply(self.as_faer(), b.as_faer())
     }
 
     /// A Bᵀ.
-    pub fn product_transposed(&self, b: &Matrix) -> Matrix {
-        multiply(self.view(), b.view().transpose())
+    pub fn product_transposed(self, b: View<'_>) -> Matrix {
+        multiply(self.as_faer(), b.as_faer().transpose())
     }
 
-    /// Aᵀ B.
-    pub fn transposed_product(&self, b: &Matrix) -> Matrix {
-        multiply(self.view().transpose(), b.view())
-    }
-
-    fn view(&self) -> MatRef<'_, f64> {
-        MatRef::from_row_major_slice(&self.data, self.rows, self.cols)
-    }
-
-    fn view_mut(&mut self) -> MatMut<'_, f64> {
-        MatMut::from_row_major_slice_mut(&mut self.data, self.rows, self.cols)
+    fn as_faer(self) -> MatRef<'a, f64> {
+        MatRef::from_row_major_slice_with_stride(self.data, self.rows, self.cols, self.stride)
     }
 }
 
@@ -132,7 +201,7 @@ impl IndexMut<(usize, usize)> for Matrix {
 
 fn multiply(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
     let mut out = Matrix::zeros(a.nrows(), b.ncols());
-    matmul(out.view_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    matmul(out.as_faer_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
     out
 }
 
@@ -170,7 +239,7 @@ pub struct Cholesky {
 impl Cholesky {
     /// Factors a symmetric matrix (only its lower triangle is read); `None` if it is not positive definite.
     pub fn new(a: &Matrix) -> Option<Self> {
-        let factor = Llt::new(a.view(), Side::Lower).ok()?;
+        let factor = Llt::new(a.as_faer(), Side::Lower).ok()?;
         let l = factor.L();
         let size = a.rows();
         let mut packed = Vec::with_capacity(size * (size + 1) / 2);
@@ -236,7 +305,7 @@ impl Cholesky {
     /// Solves L Z = B for all columns of B at once.
     pub fn solve_lower_many(&self, mut b: Matrix) -> Matrix {
         let l = self.dense();
-        solve_lower_triangular_in_place(l.view(), b.view_mut(), Par::Seq);
+        solve_lower_triangular_in_place(l.as_faer(), b.as_faer_mut(), Par::Seq);
         b
     }
 
@@ -244,8 +313,8 @@ impl Cholesky {
     pub fn inverse(&self) -> Matrix {
         let l = self.dense();
         let mut inverse = Matrix::from_fn(self.size, self.size, |i, j| f64::from(i == j));
-        solve_lower_triangular_in_place(l.view(), inverse.view_mut(), Par::Seq);
-        solve_upper_triangular_in_place(l.view().transpose(), inverse.view_mut(), Par::Seq);
+        solve_lower_triangular_in_place(l.as_faer(), inverse.as_faer_mut(), Par::Seq);
+        solve_upper_triangular_in_place(l.as_faer().transpose(), inverse.as_faer_mut(), Par::Seq);
         inverse
     }
 
@@ -341,6 +410,23 @@ mod tests {
             }
             prop_assert!(close(&factor.packed, &Cholesky::new(&a).expect("positive definite").packed, 1e-10));
         }
+    }
+
+    #[test]
+    fn columns_of_a_matrix_are_multiplied_as_a_copy_of_them_would_be() {
+        let matrix = Matrix::from_fn(5, 7, |i, j| (1.3 * i as f64 + 0.7 * j as f64).sin());
+        let view = matrix.view().columns(2..6);
+        let copy = Matrix::from_fn(5, 4, |i, j| matrix[(i, 2 + j)]);
+        assert!(view.iter_rows().eq(copy.iter_rows()));
+        let (x, z) = (&matrix.data()[..4], &matrix.data()[..5]);
+        assert_eq!(view.times(x), copy.times(x));
+        assert_eq!(view.transposed_times(z), copy.transposed_times(z));
+        let square = matrix.view().columns(1..6);
+        let product = Matrix::from_rows(5, square.iter_rows()).product(&copy);
+        assert!(close(square.product(view).data(), product.data(), 1e-12));
+        assert!(close(view.product_transposed(view).data(), copy.product_transposed(&copy).data(), 1e-12));
+        assert_eq!(view.columns(1..3).row(4), &copy.row(4)[1..3]);
+        assert_eq!(Matrix::zeros(0, 7).view().columns(2..6).iter_rows().len(), 0);
     }
 
     #[test]

@@ -12,10 +12,14 @@
 //!
 //! An embedded point is its Chebyshev values T_k(x_j). Inner products use
 //! Σ_{i<j} a_i² a_j² x_i x_j z_i z_j = ½ [(Σ_j a_j² x_j z_j)² − Σ_j a_j⁴ x_j² z_j²],
-//! so no pair is ever visited: O(d_x) instead of O(d_x²).
+//! so no pair is ever visited: O(d_x) instead of O(d_x²). As z_j² = ½ (1 + T_2(z_j)), all but the first square is linear
+//! in the embedding of z, and so is the shared curvature: an inner product is a constant, one dot product with the
+//! embedding and the square of one with z.
 
-use super::{Embedded, Family, Point, Scale};
-use crate::linalg::{Matrix, add_scaled, dot};
+use std::f64::consts::FRAC_1_SQRT_2;
+
+use super::{Family, Point, Points, Scale};
+use crate::linalg::{Matrix, View, add_scaled, dot};
 
 /// Degree of the Chebyshev series unless a coordinate has fewer values than that.
 pub const DEGREE: usize = 6;
@@ -25,7 +29,7 @@ pub const DEGREE: usize = 6;
 pub struct Anova {
     /// Degree of each coordinate's series; two values need degree one only.
     degrees: Vec<usize>,
-    /// max of `degrees`: the width of a coordinate's block in an embedded point.
+    /// max of `degrees`.
     max_degree: usize,
     interactions: bool,
     /// a_j, b_k, c, k_0, q of the module's documentation.
@@ -34,6 +38,10 @@ pub struct Anova {
     interaction: f64,
     offset: f64,
     bowl: f64,
+    /// Prior variances a_j² b_k² of main effects in the layout of an embedded point; 0 beyond a coordinate's degree.
+    variances: Vec<f64>,
+    /// a_j where a curved coordinate has T_2 in an embedded point, else 0.
+    curvatures: Vec<f64>,
 }
 
 impl Anova {
@@ -66,6 +74,8 @@ impl Anova {
             interaction: 1.0,
             offset: 1.0,
             bowl: if max_degree >= 2 { 1.0 } else { 0.0 },
+            variances: Vec::new(),
+            curvatures: Vec::new(),
             degrees,
             max_degree,
             interactions,
@@ -84,28 +94,45 @@ impl Anova {
         self.degrees.iter().sum()
     }
 
-    /// Prior variances a_j² b_k² in the layout of an embedded point; 0 beyond a coordinate's degree.
-    fn main_variances(&self) -> Vec<f64> {
-        let mut variances = vec![0.0; self.n_embedded()];
-        for (j, block) in variances.chunks_mut(self.max_degree).enumerate() {
-            for (variance, b) in block[..self.degrees[j]].iter_mut().zip(&self.roughness) {
-                *variance = (self.importance[j] * b).powi(2);
-            }
-        }
-        variances
+    /// Length of a coordinate's block in an embedded point: T_2 is always there, for the squares.
+    fn width(&self) -> usize {
+        self.max_degree.max(2)
+    }
+
+    /// Where T_2(x_j) is in an embedded point.
+    fn second(&self, j: usize) -> usize {
+        j * self.width() + 1
     }
 
     /// Σ_j a_j (T_2(x_j) + 1/3) of an embedded point: how far out it is; zero on average over the cube.
     fn radius(&self, e: &[f64]) -> f64 {
-        let blocks = e.chunks(self.max_degree).zip(self.degrees.iter().zip(&self.importance));
-        blocks
-            .filter(|(_, (degree, _))| **degree >= 2)
-            .map(|(block, (_, a))| a * (block[1] + 1.0 / 3.0))
-            .sum()
+        dot(&self.curvatures, e) + self.radius_offset()
     }
 
-    fn radii(&self, points: &Embedded) -> Vec<f64> {
-        points.e.iter_rows().map(|e| self.radius(e)).collect()
+    /// Σ_j a_j / 3, what is in `radius` whatever the point.
+    fn radius_offset(&self) -> f64 {
+        self.curvatures.iter().sum::<f64>() / 3.0
+    }
+
+    /// Sets `main` and `linear` such that ⟨∇f_x, ∇f_z⟩ is constant + main·e(z) + (linear·z)² for every z, and returns
+    /// the constant. Without interactions `linear` is left alone.
+    fn inner_product_with(&self, x: Point<'_>, main: &mut [f64], linear: &mut [f64]) -> f64 {
+        for (main, (variance, e)) in main.iter_mut().zip(self.variances.iter().zip(x.e)) {
+            *main = variance * e;
+        }
+        let pull = self.bowl.powi(2) * self.radius(x.e);
+        add_scaled(pull, &self.curvatures, main);
+        let mut constant = self.offset.powi(2) + pull * self.radius_offset();
+        if self.interactions {
+            let strength = self.interaction * FRAC_1_SQRT_2;
+            for (j, linear) in linear.iter_mut().enumerate() {
+                *linear = strength * self.importance[j].powi(2) * x.x[j];
+                let half_square = 0.5 * linear.powi(2);
+                main[self.second(j)] -= half_square;
+                constant -= half_square;
+            }
+        }
+        constant
     }
 
     /// a_j².
@@ -227,6 +254,18 @@ impl Family for Anova {
         if self.max_degree >= 2 {
             fill(&mut self.bowl);
         }
+        let mut variances = vec![0.0; self.n_embedded()];
+        let mut curvatures = variances.clone();
+        for (j, &degree) in self.degrees.iter().enumerate() {
+            let block = &mut variances[j * self.width()..][..degree];
+            for (variance, b) in block.iter_mut().zip(&self.roughness) {
+                *variance = (self.importance[j] * b).powi(2);
+            }
+            if degree >= 2 {
+                curvatures[self.second(j)] = self.importance[j];
+            }
+        }
+        (self.variances, self.curvatures) = (variances, curvatures);
     }
 
     fn prior_std(&self, out: &mut [f64]) {
@@ -249,57 +288,50 @@ impl Family for Anova {
     }
 
     fn n_embedded(&self) -> usize {
-        self.degrees.len() * self.max_degree
+        self.degrees.len() * self.width()
     }
 
     fn embed(&self, _w: &[f64], x: &[f64], out: &mut [f64]) {
-        for (block, &x_j) in out.chunks_mut(self.max_degree).zip(x) {
+        for (block, &x_j) in out.chunks_mut(self.width()).zip(x) {
             chebyshev(x_j, block);
         }
     }
 
-    fn gram(&self, a: &Embedded, b: &Embedded) -> Matrix {
-        let mut gram = scaled_columns(&a.e, &self.main_variances()).product_transposed(&b.e);
-        let (radii_a, radii_b, q2) = (self.radii(a), self.radii(b), self.bowl.powi(2));
-        for (i, r) in radii_a.iter().enumerate() {
-            gram.row_mut(i)
-                .iter_mut()
-                .zip(&radii_b)
-                .for_each(|(k, s)| *k += self.offset.powi(2) + q2 * r * s);
+    fn gram(&self, a: Points<'_>, b: Points<'_>) -> Matrix {
+        let (n, d) = (a.x.rows(), self.degrees.len());
+        let (mut main, mut linear) = (Matrix::zeros(n, self.n_embedded()), Matrix::zeros(n, d));
+        let constants: Vec<f64> = (0..n)
+            .map(|i| {
+                let x = Point { x: a.x.row(i), e: a.e.row(i) };
+                self.inner_product_with(x, main.row_mut(i), linear.row_mut(i))
+            })
+            .collect();
+        let mut gram = main.view().product_transposed(b.e);
+        for (i, constant) in constants.into_iter().enumerate() {
+            gram.row_mut(i).iter_mut().for_each(|k| *k += constant);
         }
         if self.interactions {
-            let weights = self.importance_squared();
-            let linear = scaled_columns(&a.x, &weights).product_transposed(&b.x);
-            let squares =
-                |x: &Matrix| Matrix::from_fn(x.rows(), x.cols(), |i, j| weights[j] * x[(i, j)].powi(2));
-            let squares = squares(&a.x).product_transposed(&squares(&b.x));
-            let half = 0.5 * self.interaction.powi(2);
-            for ((k, l), q) in gram.data_mut().iter_mut().zip(linear.data()).zip(squares.data()) {
-                *k += half * (l * l - q);
-            }
+            let linear = linear.view().product_transposed(b.x);
+            gram.data_mut().iter_mut().zip(linear.data()).for_each(|(k, l)| *k += l * l);
         }
         gram
     }
 
-    fn gram_row(&self, x: Point<'_>, points: &Embedded, out: &mut [f64]) {
-        let weighted: Vec<f64> = self.main_variances().iter().zip(x.e).map(|(v, e)| v * e).collect();
-        let radius = self.bowl.powi(2) * self.radius(x.e);
-        for (k, row) in out.iter_mut().zip(points.e.iter_rows()) {
-            *k = self.offset.powi(2) + dot(&weighted, row) + radius * self.radius(row);
+    fn gram_row(&self, x: Point<'_>, points: Points<'_>, out: &mut [f64]) {
+        let (mut main, mut linear) = (vec![0.0; x.e.len()], vec![0.0; x.x.len()]);
+        let constant = self.inner_product_with(x, &mut main, &mut linear);
+        for (k, e) in out.iter_mut().zip(points.e.iter_rows()) {
+            *k = constant + dot(&main, e);
         }
         if self.interactions {
-            let linear: Vec<f64> = self.importance.iter().zip(x.x).map(|(a, x)| a * a * x).collect();
-            let square: Vec<f64> = linear.iter().map(|l| l * l).collect();
-            let half = 0.5 * self.interaction.powi(2);
-            for (k, row) in out.iter_mut().zip(points.x.iter_rows()) {
-                let q: f64 = square.iter().zip(row).map(|(s, z)| s * z * z).sum();
-                *k += half * (dot(&linear, row).powi(2) - q);
+            for (k, z) in out.iter_mut().zip(points.x.iter_rows()) {
+                *k += dot(&linear, z).powi(2);
             }
         }
     }
 
     fn gram_self(&self, x: Point<'_>) -> f64 {
-        let main: f64 = self.main_variances().iter().zip(x.e).map(|(v, e)| v * e * e).sum();
+        let main: f64 = self.variances.iter().zip(x.e).map(|(v, e)| v * e * e).sum();
         let mut total = self.offset.powi(2) + main + (self.bowl * self.radius(x.e)).powi(2);
         if self.interactions {
             let squares: Vec<f64> = self.importance.iter().zip(x.x).map(|(a, x)| (a * x).powi(2)).collect();
@@ -309,49 +341,52 @@ impl Family for Anova {
         total
     }
 
-    fn gram_grad_scales(&self, points: &Embedded, m: &Matrix, out: &mut [f64]) {
+    fn gram_grad_scales(&self, points: Points<'_>, m: &Matrix, out: &mut [f64]) {
         out.fill(0.0);
-        let d = self.degrees.len();
-        let (importance, rest) = out.split_at_mut(d);
+        let (importance, rest) = out.split_at_mut(self.degrees.len());
         let (roughness, rest) = rest.split_at_mut(self.max_degree);
-        let main = column_products(&points.e, &m.product(&points.e)); // Σ_st m_st T_k(x_sj) T_k(x_tj)
-        for (index, (variance, product)) in self.main_variances().iter().zip(main).enumerate() {
-            importance[index / self.max_degree] += 2.0 * variance * product;
-            roughness[index % self.max_degree] += 2.0 * variance * product;
+        let main = column_products(points.e, m.view().product(points.e).view()); // Σ_st m_st T_k(x_sj) T_k(x_tj)
+        for (j, &degree) in self.degrees.iter().enumerate() {
+            for (k, roughness) in roughness[..degree].iter_mut().enumerate() {
+                let slope = 2.0 * self.variances[j * self.width() + k] * main[j * self.width() + k];
+                importance[j] += slope;
+                *roughness += slope;
+            }
         }
+        let row_sums: Vec<f64> = m.iter_rows().map(|row| row.iter().sum()).collect();
+        let total: f64 = row_sums.iter().sum();
         if self.interactions {
             let weights = self.importance_squared();
-            let mut weighted = scaled_columns(&points.x, &weights).product_transposed(&points.x);
+            let mut weighted = scaled_columns(points.x, &weights).view().product_transposed(points.x);
             let mut pairs = 0.0;
             for (l, m) in weighted.data_mut().iter_mut().zip(m.data()) {
                 pairs += m * *l * *l;
                 *l *= m;
             }
-            let linear = column_products(&points.x, &weighted.product(&points.x));
-            let squares = Matrix::from_fn(points.x.rows(), d, |i, j| points.x[(i, j)].powi(2));
-            let squares = column_products(&squares, &m.product(&squares));
+            let linear = column_products(points.x, weighted.view().product(points.x).view());
+            let by_row = points.e.transposed_times(&row_sums);
             let c2 = self.interaction.powi(2);
-            for j in 0..d {
-                importance[j] += 2.0 * c2 * (weights[j] * linear[j] - weights[j].powi(2) * squares[j]);
-                pairs -= weights[j].powi(2) * squares[j];
+            for (j, a2) in weights.into_iter().enumerate() {
+                let second = self.second(j);
+                let squares = 0.25 * (main[second] + 2.0 * by_row[second] + total); // Σ_st m_st x_sj² x_tj²
+                importance[j] += 2.0 * c2 * a2 * (linear[j] - a2 * squares);
+                pairs -= a2 * a2 * squares;
             }
             rest[0] = c2 * pairs;
         }
         let offset_at = usize::from(self.interactions);
-        rest[offset_at] = 2.0 * self.offset.powi(2) * m.data().iter().sum::<f64>();
+        rest[offset_at] = 2.0 * self.offset.powi(2) * total;
         if !self.is_curved() {
             return;
         }
-        let radii = self.radii(points);
+        let radii: Vec<f64> = points.e.iter_rows().map(|e| self.radius(e)).collect();
         let weighted = m.times(&radii);
+        let (by_radius, total) = (points.e.transposed_times(&weighted), weighted.iter().sum::<f64>());
         let q2 = self.bowl.powi(2);
         rest[offset_at + 1] = 2.0 * q2 * dot(&radii, &weighted);
-        for (row, weight) in points.e.iter_rows().zip(&weighted) {
-            for (j, block) in row.chunks(self.max_degree).enumerate() {
-                if self.degrees[j] >= 2 {
-                    importance[j] += 2.0 * q2 * weight * self.importance[j] * (block[1] + 1.0 / 3.0);
-                }
-            }
+        for (j, importance) in importance.iter_mut().enumerate() {
+            let second = self.second(j);
+            *importance += 2.0 * q2 * self.curvatures[second] * (by_radius[second] + total / 3.0);
         }
     }
 
@@ -359,38 +394,35 @@ impl Family for Anova {
         &self,
         _w: &[f64],
         x: Point<'_>,
-        points: &Embedded,
+        points: Points<'_>,
         v: &[f64],
         v_self: f64,
         out: &mut [f64],
     ) {
-        let far: f64 = points.e.iter_rows().zip(v).map(|(row, v)| v * self.radius(row)).sum();
-        let pull = self.bowl.powi(2) * (far + v_self * self.radius(x.e));
         let mut main = points.e.transposed_times(v);
         add_scaled(v_self, x.e, &mut main);
-        let mut slopes = vec![0.0; self.max_degree];
-        for (j, block) in main.chunks(self.max_degree).enumerate() {
-            let degree = self.degrees[j];
-            chebyshev_slopes(x.x[j], &mut slopes[..degree]);
-            let sum: f64 = (0..degree).map(|k| self.roughness[k].powi(2) * slopes[k] * block[k]).sum();
-            out[j] = self.importance[j].powi(2) * sum;
-            if degree >= 2 {
-                out[j] += pull * self.importance[j] * slopes[1];
-            }
+        let total = v.iter().sum::<f64>() + v_self;
+        let pull = self.bowl.powi(2) * (dot(&self.curvatures, &main) + total * self.radius_offset());
+        let width = self.width();
+        let mut slopes = vec![0.0; width];
+        for (j, out) in out.iter_mut().enumerate() {
+            chebyshev_slopes(x.x[j], &mut slopes);
+            let block = j * width..(j + 1) * width;
+            let terms = slopes.iter().zip(&self.variances[block.clone()]).zip(&main[block]);
+            let sum: f64 = terms.map(|((slope, variance), main)| variance * slope * main).sum();
+            *out = sum + pull * self.curvatures[self.second(j)] * slopes[1];
         }
         if self.interactions {
             let weights = self.importance_squared();
             let scaled: Vec<f64> = weights.iter().zip(x.x).map(|(a2, x)| a2 * x).collect();
-            let (mut linear, mut squares) = (vec![0.0; x.x.len()], vec![0.0; x.x.len()]);
-            let mut add = |weight: f64, z: &[f64]| {
-                add_scaled(weight * dot(&scaled, z), z, &mut linear);
-                squares.iter_mut().zip(z).for_each(|(s, z)| *s += weight * z * z);
-            };
-            points.x.iter_rows().zip(v).for_each(|(row, &weight)| add(weight, row));
-            add(v_self, x.x);
+            let mut along = points.x.times(&scaled);
+            along.iter_mut().zip(v).for_each(|(along, v)| *along *= v);
+            let mut linear = points.x.transposed_times(&along);
+            add_scaled(v_self * dot(&scaled, x.x), x.x, &mut linear);
             let c2 = self.interaction.powi(2);
-            for j in 0..out.len() {
-                out[j] += c2 * weights[j] * (linear[j] - scaled[j] * squares[j]);
+            for (j, out) in out.iter_mut().enumerate() {
+                let squares = 0.5 * (total + main[self.second(j)]);
+                *out += c2 * weights[j] * (linear[j] - scaled[j] * squares);
             }
         }
     }
@@ -414,12 +446,17 @@ fn chebyshev_slopes(x: f64, out: &mut [f64]) {
     }
 }
 
-fn scaled_columns(a: &Matrix, factors: &[f64]) -> Matrix {
-    Matrix::from_fn(a.rows(), a.cols(), |i, j| a[(i, j)] * factors[j])
+fn scaled_columns(a: View<'_>, factors: &[f64]) -> Matrix {
+    let mut scaled = Matrix::zeros(a.rows(), a.cols());
+    for (i, row) in a.iter_rows().enumerate() {
+        let terms = row.iter().zip(factors);
+        scaled.row_mut(i).iter_mut().zip(terms).for_each(|(scaled, (a, factor))| *scaled = a * factor);
+    }
+    scaled
 }
 
 /// Σ_i a_ij b_ij for each column j.
-fn column_products(a: &Matrix, b: &Matrix) -> Vec<f64> {
+fn column_products(a: View<'_>, b: View<'_>) -> Vec<f64> {
     let mut sums = vec![0.0; a.cols()];
     for (p, q) in a.iter_rows().zip(b.iter_rows()) {
         sums.iter_mut().zip(p.iter().zip(q)).for_each(|(sum, (p, q))| *sum += p * q);
@@ -435,8 +472,9 @@ mod tests {
     #[test]
     fn gradients_and_inner_products_are_exact() {
         let with_levels = Anova::with_degrees(vec![6, 1, 3], true);
+        let switches = Anova::with_degrees(vec![1; 3], true);
         let families =
-            [Anova::new(3), Anova::linear(3), Anova::additive(2), Anova::quadratic(4), with_levels];
+            [Anova::new(3), Anova::linear(3), Anova::additive(2), Anova::quadratic(4), with_levels, switches];
         for mut family in families {
             check_family(&mut family, 1);
         }

@@ -4,7 +4,7 @@
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{Embedded, Family, Point};
+use super::{Embedded, Family};
 use crate::linalg::{Matrix, dot};
 use crate::optimizer::{Rng, rng};
 
@@ -56,12 +56,12 @@ fn check_gram(family: &dyn Family, w: &[f64], points: &Matrix) {
     }
     let explicit = scaled.product_transposed(&scaled);
     let embedded = Embedded::new(family, w, points.clone());
-    assert_close("gram", family.gram(&embedded, &embedded).data(), explicit.data());
+    assert_close("gram", family.gram(embedded.points(), embedded.points()).data(), explicit.data());
 
     for i in 0..points.rows() {
-        let x = Point { x: embedded.x.row(i), e: embedded.e.row(i) };
+        let x = embedded.point(i);
         let mut row = vec![0.0; points.rows()];
-        family.gram_row(x, &embedded, &mut row);
+        family.gram_row(x, embedded.points(), &mut row);
         assert_close("gram_row", &row, explicit.row(i));
         assert_close("gram_self", &[family.gram_self(x)], &[explicit[(i, i)]]);
     }
@@ -74,14 +74,14 @@ fn check_gram_grad_x(family: &dyn Family, w: &[f64], points: &Matrix, rng: &mut 
     let at = |x: &[f64]| Embedded::new(family, w, Matrix::from_rows(x.len(), [x]));
     let combination = |x: &[f64]| {
         let x = at(x);
-        dot(&v, family.gram(&x, &embedded).row(0)) + 0.5 * v_self * family.gram(&x, &x)[(0, 0)]
+        let products = family.gram(x.points(), embedded.points());
+        dot(&v, products.row(0)) + 0.5 * v_self * family.gram(x.points(), x.points())[(0, 0)]
     };
 
     let x = at(draw_points(1, family.dimension(), rng).row(0));
-    let point = Point { x: x.x.row(0), e: x.e.row(0) };
     let mut grad_x = vec![f64::NAN; family.dimension()];
-    family.gram_grad_x(w, point, &embedded, &v, v_self, &mut grad_x);
-    assert_close("gram_grad_x", &grad_x, &differences(point.x, combination));
+    family.gram_grad_x(w, x.point(0), embedded.points(), &v, v_self, &mut grad_x);
+    assert_close("gram_grad_x", &grad_x, &differences(x.x.row(0), combination));
 }
 
 fn check_gram_grad_scales(
@@ -101,11 +101,11 @@ fn check_gram_grad_scales(
     }
     let mut grad = vec![f64::NAN; log_scales.len()];
     let embedded = Embedded::new(family, w, points.clone());
-    family.gram_grad_scales(&embedded, &m, &mut grad);
+    family.gram_grad_scales(embedded.points(), &m, &mut grad);
     let expected = differences(log_scales, |log_scales| {
         family.set_scales(log_scales);
         let embedded = Embedded::new(family, w, points.clone());
-        dot(m.data(), family.gram(&embedded, &embedded).data())
+        dot(m.data(), family.gram(embedded.points(), embedded.points()).data())
     });
     family.set_scales(log_scales);
     assert_close("gram_grad_scales", &grad, &expected);

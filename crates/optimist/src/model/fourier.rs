@@ -14,7 +14,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
 
-use super::{Embedded, Family, Point, Scale};
+use super::{Family, Point, Points, Scale};
 use crate::linalg::{Matrix, add_scaled, dot};
 use crate::optimizer::{Rng, rng};
 
@@ -170,10 +170,10 @@ impl Family for Fourier {
         out.iter_mut().for_each(|e| *e *= std);
     }
 
-    fn gram_grad_scales(&self, points: &Embedded, m: &Matrix, out: &mut [f64]) {
+    fn gram_grad_scales(&self, points: Points<'_>, m: &Matrix, out: &mut [f64]) {
         // Σ_ij m_ij e_i·e_j moves by 2 Σ_i (ME)_i·∂e_i, and e_i moves with ℓ only through its angles.
-        let mut weighted = m.product(&points.e); // (n, 2m)
-        out[0] = 2.0 * dot(weighted.data(), points.e.data());
+        let mut weighted = m.view().product(points.e); // (n, 2m)
+        out[0] = 2.0 * weighted.iter_rows().zip(points.e.iter_rows()).map(|(w, e)| dot(w, e)).sum::<f64>();
         let mut slopes = Matrix::zeros(points.x.rows(), self.n_frequencies());
         for (i, e) in points.e.iter_rows().enumerate() {
             let (along_cos, along_sin) = weighted.row_mut(i).split_at_mut(self.n_frequencies());
@@ -193,7 +193,7 @@ impl Family for Fourier {
         &self,
         _w: &[f64],
         x: Point<'_>,
-        points: &Embedded,
+        points: Points<'_>,
         v: &[f64],
         _v_self: f64, // ‖∇f_x‖² is a² everywhere
         out: &mut [f64],
@@ -326,11 +326,12 @@ const fn taylor(offset: usize) -> [f64; 11] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Embedded;
     use crate::model::checks::check_family;
 
     fn gram_of_two(family: &Fourier, a: &[f64], b: &[f64]) -> f64 {
         let points = Embedded::new(family, &[], Matrix::from_rows(a.len(), [a, b]));
-        family.gram(&points, &points)[(0, 1)]
+        family.gram(points.points(), points.points())[(0, 1)]
     }
 
     fn squared_exponential(a: &[f64], b: &[f64]) -> f64 {

@@ -10,9 +10,11 @@
 //! so an embedded point is (a, q), and a product costs O(h + d_x), not O(h d_x). Deeper networks go
 //! through explicit gradients.
 
+use std::ops::Range;
+
 use serde::Deserialize;
 
-use super::{Embedded, Family, Point, Scale};
+use super::{Family, Point, Points, Scale};
 use crate::linalg::{Matrix, add_scaled, dot};
 
 /// What a hidden unit does with its input.
@@ -294,9 +296,9 @@ impl Family for Mlp {
         out.iter_mut().zip(std).for_each(|(g, s)| *g *= s);
     }
 
-    fn gram(&self, a: &Embedded, b: &Embedded) -> Matrix {
+    fn gram(&self, a: Points<'_>, b: Points<'_>) -> Matrix {
         let Some(structure) = self.structure() else {
-            return a.e.product_transposed(&b.e);
+            return a.e.product_transposed(b.e);
         };
         let products = structure.products(a, b);
         let mut gram = products.a;
@@ -306,7 +308,7 @@ impl Family for Mlp {
         gram
     }
 
-    fn gram_row(&self, x: Point<'_>, points: &Embedded, out: &mut [f64]) {
+    fn gram_row(&self, x: Point<'_>, points: Points<'_>, out: &mut [f64]) {
         let Some(structure) = self.structure() else {
             return out.copy_from_slice(&points.e.times(x.e));
         };
@@ -323,12 +325,12 @@ impl Family for Mlp {
         }
     }
 
-    fn gram_grad_scales(&self, points: &Embedded, m: &Matrix, out: &mut [f64]) {
+    fn gram_grad_scales(&self, points: Points<'_>, m: &Matrix, out: &mut [f64]) {
         if let Some(structure) = self.structure() {
             return structure.grad_scales(points, m, out);
         }
         // Σ_ij m_ij e_i·e_j = Σ_i (ME)_i·e_i, of which the weights that share a scale each have their share.
-        let weighted = m.product(&points.e);
+        let weighted = m.view().product(points.e);
         out.fill(0.0);
         for (weighted, e) in weighted.iter_rows().zip(points.e.iter_rows()) {
             let shares = self.layers(weighted).into_iter().zip(self.layers(e));
@@ -343,7 +345,7 @@ impl Family for Mlp {
         &self,
         w: &[f64],
         x: Point<'_>,
-        points: &Embedded,
+        points: Points<'_>,
         v: &[f64],
         v_self: f64,
         out: &mut [f64],
@@ -392,13 +394,15 @@ impl Structure {
         self.inner(dot(a, a_z), dot(q, q_z), dot(x.x, z.x))
     }
 
-    fn products(&self, left: &Embedded, right: &Embedded) -> Products {
-        let columns = |e: &Matrix, from: usize| Matrix::from_fn(e.rows(), self.h, |i, k| e[(i, from + k)]);
-        let product = |from| columns(&left.e, from).product_transposed(&columns(&right.e, from));
-        Products { a: product(0), q: product(self.h), x: left.x.product_transposed(&right.x) }
+    fn products(&self, left: Points<'_>, right: Points<'_>) -> Products {
+        let product = |columns: Range<usize>| {
+            left.e.columns(columns.clone()).product_transposed(right.e.columns(columns))
+        };
+        let x = left.x.product_transposed(right.x);
+        Products { a: product(0..self.h), q: product(self.h..2 * self.h), x }
     }
 
-    fn grad_scales(&self, points: &Embedded, m: &Matrix, out: &mut [f64]) {
+    fn grad_scales(&self, points: Points<'_>, m: &Matrix, out: &mut [f64]) {
         let products = self.products(points, points);
         let mut sums = [0.0; 4];
         let pairs = products.a.data().iter().zip(products.q.data()).zip(products.x.data());
@@ -418,7 +422,7 @@ impl Structure {
     fn grad_embedded(
         &self,
         x: Point<'_>,
-        points: &Embedded,
+        points: Points<'_>,
         v: &[f64],
         v_self: f64,
         out: &mut [f64],

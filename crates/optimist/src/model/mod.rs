@@ -17,7 +17,7 @@ pub mod kind;
 pub mod mlp;
 pub mod sum;
 
-use crate::linalg::{Matrix, add_scaled, dot};
+use crate::linalg::{Matrix, View, add_scaled, dot};
 use crate::optimizer::Rng;
 
 /// A scale that is learnt by evidence, on the log scale, with its normal hyper-prior.
@@ -47,6 +47,25 @@ impl Embedded {
         }
         Self { x, e }
     }
+
+    /// All of them, borrowed.
+    pub fn points(&self) -> Points<'_> {
+        Points { x: self.x.view(), e: self.e.view() }
+    }
+
+    /// Point `i`.
+    pub fn point(&self, i: usize) -> Point<'_> {
+        Point { x: self.x.row(i), e: self.e.row(i) }
+    }
+}
+
+/// Points with their embeddings, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub struct Points<'a> {
+    /// The points, in model coordinates. (n, d_x)
+    pub x: View<'a>,
+    /// See [`Family::embed`]. (n, n_embedded)
+    pub e: View<'a>,
 }
 
 /// One point with its embedding.
@@ -140,12 +159,12 @@ pub trait Family: Send + Sync {
     }
 
     /// Inner products ⟨∇f_{x_i}, ∇f_{z_j}⟩ under the prior, of all rows of `a` with all rows of `b`.
-    fn gram(&self, a: &Embedded, b: &Embedded) -> Matrix {
-        a.e.product_transposed(&b.e)
+    fn gram(&self, a: Points<'_>, b: Points<'_>) -> Matrix {
+        a.e.product_transposed(b.e)
     }
 
     /// ⟨∇f_x, ∇f_{x_i}⟩ for one point and all rows of `points`: one row of `gram`.
-    fn gram_row(&self, x: Point<'_>, points: &Embedded, out: &mut [f64]) {
+    fn gram_row(&self, x: Point<'_>, points: Points<'_>, out: &mut [f64]) {
         out.iter_mut().zip(points.e.iter_rows()).for_each(|(k, row)| *k = dot(x.e, row));
     }
 
@@ -155,7 +174,7 @@ pub trait Family: Send + Sync {
     }
 
     /// Σ_ij m_ij ∂gram_ij/∂(log scale), for each scale and a symmetric `m`. (n, n)
-    fn gram_grad_scales(&self, _points: &Embedded, _m: &Matrix, out: &mut [f64]) {
+    fn gram_grad_scales(&self, _points: Points<'_>, _m: &Matrix, out: &mut [f64]) {
         debug_assert!(out.is_empty(), "a family with scales writes their gradient");
     }
 
@@ -165,7 +184,7 @@ pub trait Family: Send + Sync {
         &self,
         w: &[f64],
         x: Point<'_>,
-        points: &Embedded,
+        points: Points<'_>,
         v: &[f64],
         v_self: f64,
         out: &mut [f64],

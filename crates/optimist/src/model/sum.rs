@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::{Embedded, Family, Point, Scale};
+use super::{Family, Point, Points, Scale};
 use crate::linalg::{Matrix, add_scaled};
 use crate::optimizer::Rng;
 
@@ -50,14 +50,8 @@ impl Part {
         Point { x: x.x, e: &x.e[self.embedded.clone()] }
     }
 
-    /// A copy: cheap beside `gram`, but as dear as `gram_row` itself.
-    fn points(&self, points: &Embedded) -> Embedded {
-        let mut e = Matrix::zeros(points.e.rows(), self.embedded.len());
-        for (i, row) in points.e.iter_rows().enumerate() {
-            e.row_mut(i).copy_from_slice(&row[self.embedded.clone()]);
-        }
-        let x = points.x.clone();
-        Embedded { x, e }
+    fn points<'a>(&self, points: Points<'a>) -> Points<'a> {
+        Points { x: points.x, e: points.e.columns(self.embedded.clone()) }
     }
 }
 
@@ -143,18 +137,18 @@ impl Family for Sum {
         }
     }
 
-    fn gram(&self, a: &Embedded, b: &Embedded) -> Matrix {
-        let mut sum = Matrix::zeros(a.x.rows(), b.x.rows());
-        for part in &self.parts {
-            let gram = part.family.gram(&part.points(a), &part.points(b));
+    fn gram(&self, a: Points<'_>, b: Points<'_>) -> Matrix {
+        let grams = self.parts.iter().map(|part| part.family.gram(part.points(a), part.points(b)));
+        let add = |mut sum: Matrix, gram: Matrix| {
             add_scaled(1.0, gram.data(), sum.data_mut());
-        }
-        sum
+            sum
+        };
+        grams.reduce(add).expect("a sum has at least one family")
     }
 
-    fn gram_row(&self, x: Point<'_>, points: &Embedded, out: &mut [f64]) {
+    fn gram_row(&self, x: Point<'_>, points: Points<'_>, out: &mut [f64]) {
         add_up(&self.parts, out, |part, out| {
-            part.family.gram_row(part.point(x), &part.points(points), out);
+            part.family.gram_row(part.point(x), part.points(points), out);
         });
     }
 
@@ -162,9 +156,9 @@ impl Family for Sum {
         self.parts.iter().map(|part| part.family.gram_self(part.point(x))).sum()
     }
 
-    fn gram_grad_scales(&self, points: &Embedded, m: &Matrix, out: &mut [f64]) {
+    fn gram_grad_scales(&self, points: Points<'_>, m: &Matrix, out: &mut [f64]) {
         for part in &self.parts {
-            part.family.gram_grad_scales(&part.points(points), m, &mut out[part.scales.clone()]);
+            part.family.gram_grad_scales(part.points(points), m, &mut out[part.scales.clone()]);
         }
     }
 
@@ -172,14 +166,14 @@ impl Family for Sum {
         &self,
         w: &[f64],
         x: Point<'_>,
-        points: &Embedded,
+        points: Points<'_>,
         v: &[f64],
         v_self: f64,
         out: &mut [f64],
     ) {
         add_up(&self.parts, out, |part, out| {
             let w = &w[part.weights.clone()];
-            part.family.gram_grad_x(w, part.point(x), &part.points(points), v, v_self, out);
+            part.family.gram_grad_x(w, part.point(x), part.points(points), v, v_self, out);
         });
     }
 }

@@ -192,7 +192,7 @@ fn jacobian(problem: &Problem<'_>, prior: &Prior, w: &[f64]) -> Matrix {
 /// JJᵀ, by the family's inner products.
 fn gram(problem: &Problem<'_>, w: &[f64]) -> Matrix {
     let points = Embedded::new(problem.family, w, problem.x.clone());
-    let mut gram = problem.family.gram(&points, &points);
+    let mut gram = problem.family.gram(points.points(), points.points());
     for i in 0..gram.rows() {
         let row = gram.row_mut(i).iter_mut().zip(problem.noise_std);
         row.for_each(|(k, noise_std)| *k /= problem.noise_std[i] * noise_std);
