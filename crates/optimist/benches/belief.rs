@@ -35,11 +35,12 @@ fn evidence_and_gradient(bencher: Bencher, (t, d): (usize, usize)) {
     let at = linearized(&family, &data);
     let scales: Vec<f64> = family.scales().iter().map(|scale| scale.mean).collect();
     let mut gradient = vec![0.0; scales.len()];
+    let mut points = Embedded::new(&family, &at.w, data.x.clone());
     bencher.bench_local(|| {
         family.set_scales(black_box(&scales));
-        let points = Embedded::new(&family, &at.w, data.x.clone());
+        points.update(&family, &at.w);
         let (noise, r) = (noise_variances(&data, 0.15), residuals(&data, &at, Warp::IDENTITY));
-        let evidence = Evidence::new(&family.gram(points.points(), points.points()), &noise, &r)
+        let evidence = Evidence::new(family.gram(points.points(), points.points()), &noise, &r)
             .expect("noise is positive");
         family.gram_grad_scales(points.points(), &evidence.grad_gram(), &mut gradient);
         evidence.value

@@ -27,10 +27,9 @@ pub struct Evidence {
 
 impl Evidence {
     /// `None` if K + S is not positive definite to working precision.
-    pub fn new(gram: &Matrix, noise_var: &[f64], r: &[f64]) -> Option<Self> {
-        let mut k = gram.clone();
-        noise_var.iter().enumerate().for_each(|(i, s2)| k[(i, i)] += s2);
-        let evidence = Self::from_factor(Cholesky::new(&k)?, r);
+    pub fn new(mut gram: Matrix, noise_var: &[f64], r: &[f64]) -> Option<Self> {
+        noise_var.iter().enumerate().for_each(|(i, s2)| gram[(i, i)] += s2);
+        let evidence = Self::from_factor(Cholesky::new(&gram)?, r);
         evidence.value.is_finite().then_some(evidence)
     }
 
@@ -127,7 +126,8 @@ pub fn learn(
     start: Option<&Learnt>,
     learning: Learning,
 ) -> Option<(Learnt, f64)> {
-    let scales = hyper_priors(family, learning);
+    let mut objective = LogPosterior::new(family, data, at, learning);
+    let scales = objective.scales.clone();
     let n_family = scales.len() - 2;
     let start: Vec<f64> = match start {
         Some(learnt) => pack(learnt),
@@ -135,7 +135,7 @@ pub fn learn(
     };
     let reach = |sign: f64| scales.iter().map(|s| s.mean + sign * 4.0 * s.std).collect::<Vec<f64>>();
     let maximum = maximize_in_box(
-        |theta, gradient| log_posterior(family, data, at, &scales, theta, gradient).unwrap_or(f64::NAN),
+        |theta, gradient| objective.value(family, theta, gradient).unwrap_or(f64::NAN),
         &start,
         &reach(-1.0),
         &reach(1.0),
@@ -175,39 +175,49 @@ fn pack(learnt: &Learnt) -> Vec<f64> {
     theta
 }
 
-/// Evidence plus hyper-priors at theta = (family's log scales, log noise, power of the warp), with its gradient.
-fn log_posterior(
-    family: &mut dyn Family,
-    data: &Data,
-    at: &Linearization,
-    scales: &[Scale],
-    theta: &[f64],
-    gradient: &mut [f64],
-) -> Option<f64> {
-    let n_family = scales.len() - 2;
-    let (noise_std, warp) = (theta[n_family].exp(), Warp { power: theta[n_family + 1] });
-    family.set_scales(&theta[..n_family]);
-    let points = Embedded::new(family, &at.w, data.x.clone());
-    let gram = family.gram(points.points(), points.points());
-    let evidence = Evidence::new(&gram, &noise_variances(data, noise_std), &residuals(data, at, warp))?;
-    let m = evidence.grad_gram();
-    family.gram_grad_scales(points.points(), &m, &mut gradient[..n_family]);
-    gradient[n_family] = (0..m.rows()).map(|i| 2.0 * noise_std * noise_std * m[(i, i)]).sum();
-    gradient[n_family + 1] = 0.0;
-    let mut value = evidence.value;
-    for (&y, alpha) in data.y.iter().zip(&evidence.alpha) {
-        let (in_value, in_log_slope) = warp.grad_power(y);
-        gradient[n_family + 1] += in_log_slope - alpha * in_value;
-        value += warp.log_slope(y);
+/// Evidence plus hyper-priors as a function of theta = (family's log scales, log noise, power of the warp).
+struct LogPosterior<'a> {
+    data: &'a Data,
+    at: &'a Linearization,
+    scales: Vec<Scale>,
+    /// The points of `data`, embedded once; what depends on the scales follows them.
+    points: Embedded,
+}
+
+impl<'a> LogPosterior<'a> {
+    fn new(family: &dyn Family, data: &'a Data, at: &'a Linearization, learning: Learning) -> Self {
+        let points = Embedded::new(family, &at.w, data.x.clone());
+        Self { data, at, scales: hyper_priors(family, learning), points }
     }
-    for ((&theta, scale), slope) in theta.iter().zip(scales).zip(gradient) {
-        if scale.std > 0.0 {
-            let z = (theta - scale.mean) / scale.std;
-            value -= 0.5 * z * z;
-            *slope -= z / scale.std;
+
+    /// Leaves the family at these scales, and writes the gradient.
+    fn value(&mut self, family: &mut dyn Family, theta: &[f64], gradient: &mut [f64]) -> Option<f64> {
+        let Self { data, at, scales, points } = self;
+        let n_family = scales.len() - 2;
+        let (noise_std, warp) = (theta[n_family].exp(), Warp { power: theta[n_family + 1] });
+        family.set_scales(&theta[..n_family]);
+        points.update(family, &at.w);
+        let gram = family.gram(points.points(), points.points());
+        let evidence = Evidence::new(gram, &noise_variances(data, noise_std), &residuals(data, at, warp))?;
+        let m = evidence.grad_gram();
+        family.gram_grad_scales(points.points(), &m, &mut gradient[..n_family]);
+        gradient[n_family] = (0..m.rows()).map(|i| 2.0 * noise_std * noise_std * m[(i, i)]).sum();
+        gradient[n_family + 1] = 0.0;
+        let mut value = evidence.value;
+        for (&y, alpha) in data.y.iter().zip(&evidence.alpha) {
+            let (in_value, in_log_slope) = warp.grad_power(y);
+            gradient[n_family + 1] += in_log_slope - alpha * in_value;
+            value += warp.log_slope(y);
         }
+        for ((&theta, scale), slope) in theta.iter().zip(scales).zip(gradient) {
+            if scale.std > 0.0 {
+                let z = (theta - scale.mean) / scale.std;
+                value -= 0.5 * z * z;
+                *slope -= z / scale.std;
+            }
+        }
+        Some(value)
     }
-    Some(value)
 }
 
 #[cfg(test)]
@@ -326,7 +336,7 @@ mod tests {
                 let points = Embedded::new(family, at, data.x.clone());
                 let r = residuals(&data, &Linearization::new(family, at, &data.x), Warp::IDENTITY);
                 let evidence =
-                    Evidence::new(&family.gram(points.points(), points.points()), &noise_var, &r).unwrap();
+                    Evidence::new(family.gram(points.points(), points.points()), &noise_var, &r).unwrap();
                 let expected = brute_force(family, &data, at, &noise_var);
                 let value = evidence.value;
                 assert!((value - expected).abs() < 1e-6, "{t} at {at:?}: {value} for {expected}");
@@ -334,7 +344,7 @@ mod tests {
         }
     }
 
-    /// `log_posterior` at theta, with a gradient of its own.
+    /// The log posterior at theta, with a gradient of its own.
     fn at_theta(
         family: &mut dyn Family,
         data: &Data,
@@ -343,9 +353,9 @@ mod tests {
         theta: &[f64],
     ) -> (f64, Vec<f64>) {
         let at = Linearization::new(family, w, &data.x);
-        let scales = hyper_priors(family, learning);
         let mut gradient = vec![f64::NAN; theta.len()];
-        let value = log_posterior(family, data, &at, &scales, theta, &mut gradient).unwrap();
+        let value =
+            LogPosterior::new(family, data, &at, learning).value(family, theta, &mut gradient).unwrap();
         (value, gradient)
     }
 
@@ -465,8 +475,8 @@ mod tests {
     #[test]
     fn numbers_without_an_evidence_have_none() {
         let gram = |diagonal: f64| Matrix::from_fn(2, 2, |i, j| if i == j { diagonal } else { 1.0 });
-        assert!(Evidence::new(&gram(0.5), &[0.0, 0.0], &[1.0, 1.0]).is_none());
-        assert!(Evidence::new(&gram(2.0), &[0.0, 0.0], &[f64::INFINITY, 1.0]).is_none());
-        assert!(Evidence::new(&gram(2.0), &[0.0, 0.0], &[1.0, 1.0]).is_some());
+        assert!(Evidence::new(gram(0.5), &[0.0, 0.0], &[1.0, 1.0]).is_none());
+        assert!(Evidence::new(gram(2.0), &[0.0, 0.0], &[f64::INFINITY, 1.0]).is_none());
+        assert!(Evidence::new(gram(2.0), &[0.0, 0.0], &[1.0, 1.0]).is_some());
     }
 }

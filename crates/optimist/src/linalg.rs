@@ -3,9 +3,12 @@
 use std::ops::{Index, IndexMut, Range};
 
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::solvers::Llt;
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::linalg::triangular_inverse::invert_lower_triangular;
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, MatMut, MatRef, Par, Side};
+use pulp::{Arch, NullaryFnOnce};
 
 /// A dense matrix, one row after the other.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -141,11 +144,13 @@ impl<'a> View<'a> {
     }
 
     /// Row `i`.
+    #[inline(always)]
     pub fn row(&self, i: usize) -> &'a [f64] {
         &self.data[i * self.stride..][..self.cols]
     }
 
     /// All rows in order.
+    #[inline(always)]
     pub fn iter_rows(self) -> impl ExactSizeIterator<Item = &'a [f64]> {
         (0..self.rows).map(move |i| self.row(i))
     }
@@ -159,16 +164,35 @@ impl<'a> View<'a> {
 
     /// A x.
     pub fn times(self, x: &[f64]) -> Vec<f64> {
-        self.iter_rows().map(|row| dot(row, x)).collect()
+        let mut out = vec![0.0; self.rows];
+        self.times_into(x, &mut out);
+        out
+    }
+
+    /// Sets `out` to A x.
+    pub fn times_into(self, x: &[f64], out: &mut [f64]) {
+        #[inline(always)]
+        fn kernel((a, x, out): (View<'_>, &[f64], &mut [f64])) {
+            out.iter_mut().zip(a.iter_rows()).for_each(|(out, row)| *out = dot(row, x));
+        }
+        vectorized(kernel, (self, x, out));
     }
 
     /// Aᵀ x.
     pub fn transposed_times(self, x: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.cols];
-        for (row, &weight) in self.iter_rows().zip(x) {
-            add_scaled(weight, row, &mut out);
-        }
+        self.transposed_times_into(x, &mut out);
         out
+    }
+
+    /// Sets `out` to Aᵀ x.
+    pub fn transposed_times_into(self, x: &[f64], out: &mut [f64]) {
+        #[inline(always)]
+        fn kernel((a, x, out): (View<'_>, &[f64], &mut [f64])) {
+            out.fill(0.0);
+            a.iter_rows().zip(x).for_each(|(row, &weight)| add_scaled(weight, row, out));
+        }
+        vectorized(kernel, (self, x, out));
     }
 
     /// A B.
@@ -205,7 +229,24 @@ fn multiply(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
     out
 }
 
+/// `kernel(arguments)`, compiled for the widest vector registers of this processor: up to twice as fast as for those that
+/// every processor has, and the same to the last bit, since nothing is reordered or fused. The kernel, and what it calls
+/// in its loops, must be `#[inline(always)]`.
+#[inline(always)]
+pub fn vectorized<A, R>(kernel: impl FnOnce(A) -> R, arguments: A) -> R {
+    struct Call<K, A>(K, A);
+    impl<K: FnOnce(A) -> R, A, R> NullaryFnOnce for Call<K, A> {
+        type Output = R;
+        #[inline(always)]
+        fn call(self) -> R {
+            (self.0)(self.1)
+        }
+    }
+    Arch::new().dispatch(Call(kernel, arguments))
+}
+
 /// a·b. Eight partial sums, so that the compiler can use vector registers.
+#[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     debug_assert_eq!(a.len(), b.len());
     let mut sums = [0.0; 8];
@@ -221,6 +262,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// y += alpha x.
+#[inline(always)]
 pub fn add_scaled(alpha: f64, x: &[f64], y: &mut [f64]) {
     debug_assert_eq!(x.len(), y.len());
     for (target, value) in y.iter_mut().zip(x) {
@@ -266,6 +308,7 @@ impl Cholesky {
     }
 
     /// Row i of L, up to the diagonal.
+    #[inline(always)]
     pub fn row(&self, i: usize) -> &[f64] {
         let start = i * (i + 1) / 2;
         &self.packed[start..=start + i]
@@ -278,20 +321,28 @@ impl Cholesky {
 
     /// Solves L z = b in place.
     pub fn solve_lower(&self, b: &mut [f64]) {
-        for i in 0..self.size {
-            let row = self.row(i);
-            b[i] = (b[i] - dot(&row[..i], &b[..i])) / row[i];
+        #[inline(always)]
+        fn kernel((l, b): (&Cholesky, &mut [f64])) {
+            for i in 0..l.size {
+                let row = l.row(i);
+                b[i] = (b[i] - dot(&row[..i], &b[..i])) / row[i];
+            }
         }
+        vectorized(kernel, (self, b));
     }
 
     /// Solves Lᵀ z = b in place.
     pub fn solve_upper(&self, b: &mut [f64]) {
-        for i in (0..self.size).rev() {
-            let row = self.row(i);
-            b[i] /= row[i];
-            let value = b[i];
-            add_scaled(-value, &row[..i], &mut b[..i]);
+        #[inline(always)]
+        fn kernel((l, b): (&Cholesky, &mut [f64])) {
+            for i in (0..l.size).rev() {
+                let row = l.row(i);
+                b[i] /= row[i];
+                let value = b[i];
+                add_scaled(-value, &row[..i], &mut b[..i]);
+            }
         }
+        vectorized(kernel, (self, b));
     }
 
     /// A⁻¹ b.
@@ -309,12 +360,35 @@ impl Cholesky {
         b
     }
 
-    /// A⁻¹.
-    pub fn inverse(&self) -> Matrix {
+    /// Solves L z = b for each row b of B, and puts z there.
+    pub fn solve_lower_rows(&self, mut b: Matrix) -> Matrix {
         let l = self.dense();
-        let mut inverse = Matrix::from_fn(self.size, self.size, |i, j| f64::from(i == j));
-        solve_lower_triangular_in_place(l.as_faer(), inverse.as_faer_mut(), Par::Seq);
-        solve_upper_triangular_in_place(l.as_faer().transpose(), inverse.as_faer_mut(), Par::Seq);
+        solve_lower_triangular_in_place(l.as_faer(), b.as_faer_mut().transpose_mut(), Par::Seq);
+        b
+    }
+
+    /// A⁻¹ = L⁻ᵀ L⁻¹, a third of the work that solving for the columns of the identity would be.
+    pub fn inverse(&self) -> Matrix {
+        let mut l_inverse = Matrix::zeros(self.size, self.size);
+        invert_lower_triangular(l_inverse.as_faer_mut(), self.dense().as_faer(), Par::Seq);
+        let l_inverse = l_inverse.as_faer();
+        let mut inverse = Matrix::zeros(self.size, self.size);
+        triangular::matmul(
+            inverse.as_faer_mut(),
+            BlockStructure::TriangularLower,
+            Accum::Replace,
+            l_inverse.transpose(),
+            BlockStructure::TriangularUpper,
+            l_inverse,
+            BlockStructure::TriangularLower,
+            1.0,
+            Par::Seq,
+        );
+        for i in 0..self.size {
+            for j in 0..i {
+                inverse[(j, i)] = inverse[(i, j)];
+            }
+        }
         inverse
     }
 
@@ -386,6 +460,10 @@ mod tests {
             let factor = Cholesky::new(&a).expect("positive definite");
             let x = &entries[..size];
             prop_assert!(close(&factor.solve(&a.times(x)), x, 1e-8));
+            let many = factor.solve_lower_rows(Matrix::from_rows(size, [x, &entries[20..20 + size]]));
+            let mut one = entries[20..20 + size].to_vec();
+            factor.solve_lower(&mut one);
+            prop_assert!(close(many.row(1), &one, 1e-10));
             prop_assert!(close(factor.inverse().product(&a).data(), Matrix::from_fn(size, size, |i, j| f64::from(i == j)).data(), 1e-8));
         }
 

@@ -42,6 +42,8 @@ pub struct Anova {
     variances: Vec<f64>,
     /// a_j where a curved coordinate has T_2 in an embedded point, else 0.
     curvatures: Vec<f64>,
+    /// Σ_j a_j / 3 over curved coordinates.
+    radius_offset: f64,
 }
 
 impl Anova {
@@ -76,6 +78,7 @@ impl Anova {
             bowl: if max_degree >= 2 { 1.0 } else { 0.0 },
             variances: Vec::new(),
             curvatures: Vec::new(),
+            radius_offset: 0.0,
             degrees,
             max_degree,
             interactions,
@@ -106,12 +109,7 @@ impl Anova {
 
     /// Σ_j a_j (T_2(x_j) + 1/3) of an embedded point: how far out it is; zero on average over the cube.
     fn radius(&self, e: &[f64]) -> f64 {
-        dot(&self.curvatures, e) + self.radius_offset()
-    }
-
-    /// Σ_j a_j / 3, what is in `radius` whatever the point.
-    fn radius_offset(&self) -> f64 {
-        self.curvatures.iter().sum::<f64>() / 3.0
+        dot(&self.curvatures, e) + self.radius_offset
     }
 
     /// Sets `main` and `linear` such that ⟨∇f_x, ∇f_z⟩ is constant + main·e(z) + (linear·z)² for every z, and returns
@@ -122,7 +120,7 @@ impl Anova {
         }
         let pull = self.bowl.powi(2) * self.radius(x.e);
         add_scaled(pull, &self.curvatures, main);
-        let mut constant = self.offset.powi(2) + pull * self.radius_offset();
+        let mut constant = self.offset.powi(2) + pull * self.radius_offset;
         if self.interactions {
             let strength = self.interaction * FRAC_1_SQRT_2;
             for (j, linear) in linear.iter_mut().enumerate() {
@@ -265,6 +263,7 @@ impl Family for Anova {
                 curvatures[self.second(j)] = self.importance[j];
             }
         }
+        self.radius_offset = curvatures.iter().sum::<f64>() / 3.0;
         (self.variances, self.curvatures) = (variances, curvatures);
     }
 
@@ -297,6 +296,8 @@ impl Family for Anova {
         }
     }
 
+    fn embed_again(&self, _w: &[f64], _x: &[f64], _e: &mut [f64]) {}
+
     fn gram(&self, a: Points<'_>, b: Points<'_>) -> Matrix {
         let (n, d) = (a.x.rows(), self.degrees.len());
         let (mut main, mut linear) = (Matrix::zeros(n, self.n_embedded()), Matrix::zeros(n, d));
@@ -320,13 +321,11 @@ impl Family for Anova {
     fn gram_row(&self, x: Point<'_>, points: Points<'_>, out: &mut [f64]) {
         let (mut main, mut linear) = (vec![0.0; x.e.len()], vec![0.0; x.x.len()]);
         let constant = self.inner_product_with(x, &mut main, &mut linear);
-        for (k, e) in out.iter_mut().zip(points.e.iter_rows()) {
-            *k = constant + dot(&main, e);
-        }
+        points.e.times_into(&main, out);
+        out.iter_mut().for_each(|k| *k += constant);
         if self.interactions {
-            for (k, z) in out.iter_mut().zip(points.x.iter_rows()) {
-                *k += dot(&linear, z).powi(2);
-            }
+            let linear = points.x.times(&linear);
+            out.iter_mut().zip(linear).for_each(|(k, l)| *k += l * l);
         }
     }
 
@@ -379,7 +378,8 @@ impl Family for Anova {
         if !self.is_curved() {
             return;
         }
-        let radii: Vec<f64> = points.e.iter_rows().map(|e| self.radius(e)).collect();
+        let mut radii = points.e.times(&self.curvatures);
+        radii.iter_mut().for_each(|radius| *radius += self.radius_offset);
         let weighted = m.times(&radii);
         let (by_radius, total) = (points.e.transposed_times(&weighted), weighted.iter().sum::<f64>());
         let q2 = self.bowl.powi(2);
@@ -402,7 +402,7 @@ impl Family for Anova {
         let mut main = points.e.transposed_times(v);
         add_scaled(v_self, x.e, &mut main);
         let total = v.iter().sum::<f64>() + v_self;
-        let pull = self.bowl.powi(2) * (dot(&self.curvatures, &main) + total * self.radius_offset());
+        let pull = self.bowl.powi(2) * (dot(&self.curvatures, &main) + total * self.radius_offset);
         let width = self.width();
         let mut slopes = vec![0.0; width];
         for (j, out) in out.iter_mut().enumerate() {

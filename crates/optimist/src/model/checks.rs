@@ -102,9 +102,12 @@ fn check_gram_grad_scales(
     let mut grad = vec![f64::NAN; log_scales.len()];
     let embedded = Embedded::new(family, w, points.clone());
     family.gram_grad_scales(embedded.points(), &m, &mut grad);
+    let mut updated = embedded.clone();
     let expected = differences(log_scales, |log_scales| {
         family.set_scales(log_scales);
         let embedded = Embedded::new(family, w, points.clone());
+        updated.update(family, w);
+        assert_eq!(updated.e, embedded.e, "an embedding that followed the scales is not one made at them");
         dot(m.data(), family.gram(embedded.points(), embedded.points()).data())
     });
     family.set_scales(log_scales);

@@ -296,6 +296,12 @@ impl Family for Mlp {
         out.iter_mut().zip(std).for_each(|(g, s)| *g *= s);
     }
 
+    fn embed_again(&self, w: &[f64], x: &[f64], e: &mut [f64]) {
+        if self.structure().is_none() {
+            self.embed(w, x, e);
+        }
+    }
+
     fn gram(&self, a: Points<'_>, b: Points<'_>) -> Matrix {
         let Some(structure) = self.structure() else {
             return a.e.product_transposed(b.e);
@@ -310,7 +316,7 @@ impl Family for Mlp {
 
     fn gram_row(&self, x: Point<'_>, points: Points<'_>, out: &mut [f64]) {
         let Some(structure) = self.structure() else {
-            return out.copy_from_slice(&points.e.times(x.e));
+            return points.e.times_into(x.e, out);
         };
         let rows = points.x.iter_rows().zip(points.e.iter_rows());
         for (k, (z, e)) in out.iter_mut().zip(rows) {

@@ -48,6 +48,13 @@ impl Embedded {
         Self { x, e }
     }
 
+    /// Follows a change of the family's scales.
+    pub fn update(&mut self, family: &dyn Family, w: &[f64]) {
+        for (i, x) in self.x.iter_rows().enumerate() {
+            family.embed_again(w, x, self.e.row_mut(i));
+        }
+    }
+
     /// All of them, borrowed.
     pub fn points(&self) -> Points<'_> {
         Points { x: self.x.view(), e: self.e.view() }
@@ -158,6 +165,11 @@ pub trait Family: Send + Sync {
         out.iter_mut().zip(std).for_each(|(g, s)| *g *= s);
     }
 
+    /// Brings an embedding up to date that was made at other scales: nothing to do where they are no part of it.
+    fn embed_again(&self, w: &[f64], x: &[f64], e: &mut [f64]) {
+        self.embed(w, x, e);
+    }
+
     /// Inner products ⟨∇f_{x_i}, ∇f_{z_j}⟩ under the prior, of all rows of `a` with all rows of `b`.
     fn gram(&self, a: Points<'_>, b: Points<'_>) -> Matrix {
         a.e.product_transposed(b.e)
@@ -165,7 +177,7 @@ pub trait Family: Send + Sync {
 
     /// ⟨∇f_x, ∇f_{x_i}⟩ for one point and all rows of `points`: one row of `gram`.
     fn gram_row(&self, x: Point<'_>, points: Points<'_>, out: &mut [f64]) {
-        out.iter_mut().zip(points.e.iter_rows()).for_each(|(k, row)| *k = dot(x.e, row));
+        points.e.times_into(x.e, out);
     }
 
     /// ‖∇f_x‖² under the prior.

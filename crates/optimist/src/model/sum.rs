@@ -137,6 +137,12 @@ impl Family for Sum {
         }
     }
 
+    fn embed_again(&self, w: &[f64], x: &[f64], e: &mut [f64]) {
+        for part in &self.parts {
+            part.family.embed_again(&w[part.weights.clone()], x, &mut e[part.embedded.clone()]);
+        }
+    }
+
     fn gram(&self, a: Points<'_>, b: Points<'_>) -> Matrix {
         let grams = self.parts.iter().map(|part| part.family.gram(part.points(a), part.points(b)));
         let add = |mut sum: Matrix, gram: Matrix| {
