@@ -190,9 +190,13 @@ impl Confidence {
 
     /// `predict` for each row of `x`: one block of matrix products.
     pub fn predict_rows(&self, x: Matrix) -> Vec<(f64, f64)> {
-        let Form::Dual { factor, alpha } = &self.form else {
-            return x.iter_rows().map(|x| self.predict(x)).collect();
-        };
+        match &self.form {
+            Form::Dual { factor, alpha } => self.predict_rows_dual(factor, alpha, x),
+            Form::Primal { factor, .. } => self.predict_rows_primal(factor, &x),
+        }
+    }
+
+    fn predict_rows_dual(&self, factor: &Cholesky, alpha: &[f64], x: Matrix) -> Vec<(f64, f64)> {
         let block = Embedded::new(&*self.family, &self.w_hat, x);
         let k = self.family.gram(self.points.points(), block.points()); // (t, block)
         let means: Vec<f64> = if self.centred {
@@ -207,6 +211,20 @@ impl Confidence {
         }
         let prior = |i: usize| self.family.gram_self(block.point(i));
         (0..means.len()).map(|i| (means[i], (prior(i) - explained[i]).max(0.0).sqrt())).collect()
+    }
+
+    fn predict_rows_primal(&self, factor: &Cholesky, x: &Matrix) -> Vec<(f64, f64)> {
+        let mut gradients = Matrix::zeros(x.rows(), self.prior_std.len()); // P g, one row a point
+        let mut mean = |(i, x): (usize, &[f64])| {
+            let grad_w = gradients.row_mut(i);
+            self.family.grad_w(&self.w_hat, x, grad_w);
+            let mean = self.mean_from(grad_w, x);
+            grad_w.iter_mut().zip(&self.prior_std).for_each(|(g, p)| *g *= p);
+            mean
+        };
+        let means: Vec<f64> = x.iter_rows().enumerate().map(&mut mean).collect();
+        let z = factor.solve_lower_rows(gradients);
+        means.into_iter().zip(z.iter_rows()).map(|(mean, z)| (mean, dot(z, z).sqrt())).collect()
     }
 
     /// The w in Ball_t where f_x is highest, and that value. Closed form for a linear family; else an ascent that
@@ -363,17 +381,28 @@ impl Confidence {
     ) -> Look {
         let mut e = vec![0.0; self.prior_std.len()];
         self.family.grad_w(&self.w_hat, x, &mut e);
+        let mean = self.mean_from(&e, x);
         e.iter_mut().zip(&self.prior_std).for_each(|(g, p)| *g *= p);
         factor.solve_lower(&mut e);
-        let look = Look { mean: self.mean(x), u: dot(&e, &e).sqrt() };
+        let look = Look { mean, u: dot(&e, &e).sqrt() };
         if let Some(grad_x) = grad_x {
             factor.solve_upper(&mut e);
             let per_u = if look.u > LEAST_U { radius(&look) / look.u } else { 0.0 };
             e.iter_mut().zip(&self.prior_std).for_each(|(v, p)| *v *= per_u * p);
-            self.family.grad_x_along(&self.w_hat, &e, x, grad_x);
-            self.add_grad_mean(x, grad_x);
+            if self.family.is_linear() {
+                add_scaled(1.0, &self.w_hat, &mut e); // ∇_x f is linear in w: one pass for mean and uncertainty
+                self.family.grad_x(&e, x, grad_x);
+            } else {
+                self.family.grad_x_along(&self.w_hat, &e, x, grad_x);
+                self.add_grad_mean(x, grad_x);
+            }
         }
         look
+    }
+
+    /// f_x(ŵ_t), where ∇f_x(ŵ_t) is known.
+    fn mean_from(&self, grad_w: &[f64], x: &[f64]) -> f64 {
+        if self.family.is_linear() { dot(grad_w, &self.w_hat) } else { self.mean(x) }
     }
 
     fn add_grad_mean(&self, x: &[f64], grad_x: &mut [f64]) {
