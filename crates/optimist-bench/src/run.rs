@@ -10,12 +10,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use optimist::{Observation, Outcome, Rng, TellError};
 use rand::RngExt;
 use rand_distr::StandardNormal;
-use rayon::iter::{ParallelBridge, ParallelIterator};
 
 use crate::optimizers::{self, Build, OptimizerError};
 use crate::peer::PeerError;
@@ -160,7 +160,7 @@ pub enum RunError {
         /// How many were asked for.
         jobs: usize,
         /// Why not.
-        source: rayon::ThreadPoolBuildError,
+        source: std::io::Error,
     },
 }
 
@@ -177,14 +177,10 @@ pub fn run(
     train: &Train<'_>,
     watch: &(dyn Fn(Event) + Sync),
 ) -> Result<Vec<Failure>, RunError> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(plan.jobs)
-        .build()
-        .map_err(|source| RunError::Threads { jobs: plan.jobs, source })?;
     let (appender, finished) = Appender::open(out)?;
     let cells = plan.cells();
     let missing = missing(&cells, plan.seed, &finished)?;
-    let jobs = pool.current_num_threads();
+    let jobs = plan.n_jobs();
     watch(Event::Started { cells: cells.len(), missing: &missing, before: &finished, jobs });
 
     let appender = Mutex::new(appender);
@@ -204,9 +200,42 @@ pub fn run(
             }
         }
     };
-    let outcomes: Result<Vec<Option<Failure>>, _> =
-        pool.install(|| missing.iter().par_bridge().map(play_and_record).collect());
+    let outcomes = side_by_side(&missing, jobs, &play_and_record)
+        .map_err(|source| RunError::Threads { jobs, source })?;
+    let outcomes: Result<Vec<Option<Failure>>, _> = outcomes.into_iter().collect();
     Ok(outcomes?.into_iter().flatten().collect())
+}
+
+/// What becomes of a cell, in no particular order. Cells are played by `jobs` threads, each taking the next when it is
+/// free, until one has an error.
+///
+/// Asks use all threads of the pool that they run in. Several jobs at once have a pool of one thread each: so there are
+/// no more threads than jobs, and the time of an ask is its own. One job alone has all cores.
+fn side_by_side<R: Send, E: Send>(
+    cells: &[Cell],
+    jobs: usize,
+    play: &(dyn Fn(&Cell) -> Result<R, E> + Sync),
+) -> std::io::Result<Vec<Result<R, E>>> {
+    let (next, outcomes) = (Mutex::new(cells.iter()), Mutex::new(Vec::new()));
+    let stop = || *next.lock().expect("an iterator does not panic") = [].iter();
+    let work = || {
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+        let _pool = (jobs > 1).then(|| alone.build().expect("a new thread is in no pool yet"));
+        loop {
+            let cell = next.lock().expect("an iterator does not panic").next();
+            let Some(cell) = cell else { break };
+            let outcome = play(cell);
+            if outcome.is_err() {
+                stop();
+            }
+            outcomes.lock().expect("pushing does not panic").push(outcome);
+        }
+    };
+    thread::scope(|scope| {
+        let start = |_| thread::Builder::new().spawn_scoped(scope, work).map(drop);
+        (0..jobs.min(cells.len())).try_for_each(start).inspect_err(|_| stop())
+    })?;
+    Ok(outcomes.into_inner().expect("pushing does not panic"))
 }
 
 impl Plan {
@@ -218,6 +247,13 @@ impl Plan {
         });
         let unfit = pairs.filter(|(task, name)| !optimizers::fits(name, &task.domain));
         unfit.map(|(task, name)| (task.name, name)).collect()
+    }
+
+    fn n_jobs(&self) -> usize {
+        match self.jobs {
+            0 => thread::available_parallelism().map_or(1, |cores| cores.get()),
+            jobs => jobs,
+        }
     }
 
     /// The cells, repetitions outermost, so that an unfinished run is balanced.

@@ -63,6 +63,53 @@ fn what_else_is_run_makes_no_difference_to_a_record() {
     assert_eq!(alone, same);
 }
 
+/// Random search that says in how many threads it was asked.
+struct Counting {
+    random: Random,
+    n_threads: Arc<Mutex<Vec<usize>>>,
+}
+
+impl Optimizer for Counting {
+    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
+        self.n_threads.lock().unwrap().push(rayon::current_num_threads());
+        self.random.suggest(rng)
+    }
+
+    fn propose(&mut self, x: Vec<f64>) {
+        self.random.propose(x);
+    }
+
+    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
+        self.random.tell(observation)
+    }
+
+    fn withdraw(&mut self, x: &[f64]) {
+        self.random.withdraw(x);
+    }
+
+    fn recommend(&self) -> Option<Recommendation> {
+        self.random.recommend()
+    }
+}
+
+#[test]
+fn asks_of_jobs_side_by_side_have_one_thread_each_and_one_job_has_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let n_threads = |jobs: usize| {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let build = |_: &str, domain: &Domain, _: usize, _: u64| -> Built {
+            Ok(Box::new(Counting { random: Random::new(domain.clone()), n_threads: seen.clone() }))
+        };
+        let plan = Plan { jobs, ..plan(&["random"], 0) };
+        run(&plan, &folder.path().join(jobs.to_string()), &build, &trainer::nobody, &|_| {}).unwrap();
+        let mut seen = seen.lock().unwrap().clone();
+        seen.dedup();
+        seen
+    };
+    assert_eq!(n_threads(3), [1]);
+    assert_eq!(n_threads(1), [rayon::current_num_threads()]);
+}
+
 #[test]
 fn the_grids_of_a_plan_have_their_own_repetitions_and_a_cell_of_two_is_played_once() {
     let folder = tempfile::tempdir().unwrap();

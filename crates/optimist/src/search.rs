@@ -5,10 +5,12 @@
 //!
 //! The score is taken on random candidates in one block, then climbed from the best of them: real coordinates by
 //! a quasi-Newton method, or by projected gradients if there are constraints between them, integers and choices by
-//! trying their neighbours and alternatives, always at feasible points.
+//! trying their neighbours and alternatives, always at feasible points. Climbs, and parts of the block, run side by side;
+//! what is found does not depend on how many.
 
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
 
 use crate::encode::{AxisKind, Coupling, Domain, FeasibleWalk};
 use crate::maximize::maximize_in_box;
@@ -16,7 +18,7 @@ use crate::optimizer::Rng;
 use crate::projected_gradient::maximize_in_set;
 
 /// What is to be as large as possible.
-pub trait Score {
+pub trait Score: Sync {
     /// The score at each of many points: a block, since matrix products are cheaper than loops over points.
     fn scores(&self, points: &[Vec<f64>]) -> Vec<f64>;
 
@@ -169,6 +171,9 @@ pub struct Found {
     candidates: Vec<Vec<f64>>,
 }
 
+/// Candidates that are scored together: a quarter of those of the default effort.
+const BLOCK: usize = 175;
+
 /// Looks for high scores, as [`argmax`] does.
 pub fn search(
     score: &impl Score,
@@ -183,12 +188,13 @@ pub fn search(
         candidates
             .extend((0..effort.near).map(|i| region.sample_near(&incumbents[i % incumbents.len()], rng)));
     }
-    let scores = score.scores(&candidates);
+    let scores: Vec<f64> = candidates.par_chunks(BLOCK).flat_map_iter(|block| score.scores(block)).collect();
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
     let candidates: Vec<Vec<f64>> = order.into_iter().map(|i| std::mem::take(&mut candidates[i])).collect();
-    let starts = candidates.iter().take(effort.climbs).chain(incumbents);
-    let mut found = Found { climbed: starts.map(|start| search.climb(start)).collect(), candidates };
+    let starts: Vec<&Vec<f64>> = candidates.iter().take(effort.climbs).chain(incumbents).collect();
+    let climbed = starts.into_par_iter().map(|start| search.climb(start)).collect();
+    let mut found = Found { climbed, candidates };
     found.sort();
     found
 }
@@ -204,12 +210,12 @@ impl Found {
     pub fn climb_again(
         &mut self,
         n: usize,
-        f: impl Fn(&[f64], &mut [f64]) -> f64,
+        f: impl Fn(&[f64], &mut [f64]) -> f64 + Sync,
         region: &Region<'_>,
         steps: usize,
     ) {
         self.climbed.truncate(n);
-        self.climbed.iter_mut().for_each(|(x, value)| (*x, *value) = climb_reals(&f, region, x, steps));
+        self.climbed.par_iter_mut().for_each(|(x, value)| (*x, *value) = climb_reals(&f, region, x, steps));
         self.sort();
     }
 

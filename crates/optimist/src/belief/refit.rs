@@ -1,9 +1,11 @@
 //! The default: everything is fitted anew on all data, Phase I included.
 //!
 //! For each family the prior's scales, the noise and the warp of y maximise the evidence; the family with the
-//! highest evidence is kept and linearised at its fit.
+//! highest evidence is kept and linearised at its fit. Families are fitted side by side.
 //!
 //! Departures from the paper: gradients are those at ŵ_t, not at ŵ_i; λ and the noise are learnt.
+
+use rayon::prelude::*;
 
 use super::{Belief, Outputs, Told, prior_mean};
 use crate::confidence::{Confidence, Round};
@@ -47,12 +49,22 @@ impl Refit {
     ) -> Result<Belief, OracleError> {
         let mut outputs = if self.scaled { Outputs::standardized(&sample.y) } else { Outputs::PLAIN };
         let sample = sample.data(&outputs);
+        // All luck is drawn here: side by side, families must not share it.
+        let draw = |family: Box<dyn Family>| (self.draw_starts(&*family, rng), family);
+        let families: Vec<(Vec<Vec<f64>>, Box<dyn Family>)> = families.into_iter().map(draw).collect();
+        let fits: Vec<Result<(Box<dyn Family>, Fitted), OracleError>> = families
+            .into_par_iter()
+            .map(|(starts, mut family)| {
+                let fitted = self.fit_family(&mut *family, &sample, &starts)?;
+                Ok((family, fitted))
+            })
+            .collect();
         let mut best: Option<(Box<dyn Family>, Fitted)> = None;
         let mut failure = OracleError::NothingToFit;
-        for mut family in families {
-            match self.fit_family(&mut *family, &sample, rng) {
-                Ok(fitted) if best.as_ref().is_none_or(|(_, b)| fitted.evidence > b.evidence) => {
-                    best = Some((family, fitted));
+        for fit in fits {
+            match fit {
+                Ok(fit) if best.as_ref().is_none_or(|best| fit.1.evidence > best.1.evidence) => {
+                    best = Some(fit);
                 }
                 Ok(_) => {}
                 Err(error) => failure = error,
@@ -64,8 +76,19 @@ impl Refit {
         Ok(Belief { ball: ball(family, &data, &learnt, &w), outputs, noise_std: learnt.noise_std })
     }
 
+    /// Where fits of the weights begin; a family that is linear in them needs no start.
+    fn draw_starts(&self, family: &dyn Family, rng: &mut Rng) -> Vec<Vec<f64>> {
+        let n_starts = if family.is_linear() { 0 } else { self.restarts.max(1) };
+        (0..n_starts).map(|_| family.start(rng)).collect()
+    }
+
     /// Scales, noise and warp by evidence, and the weights under them.
-    fn fit_family(&self, family: &mut dyn Family, data: &Data, rng: &mut Rng) -> Result<Fitted, OracleError> {
+    fn fit_family(
+        &self,
+        family: &mut dyn Family,
+        data: &Data,
+        starts: &[Vec<f64>],
+    ) -> Result<Fitted, OracleError> {
         let learning = Learning { warp_std: self.warp.then_some(WARP_STD), max_steps: SCALE_STEPS };
         let fitted = |w, (learnt, evidence)| Fitted { learnt, w, evidence };
         if family.is_linear() {
@@ -75,7 +98,7 @@ impl Refit {
             return Ok(fitted(at.w, learnt));
         }
         let mut learnt = Learnt::prior(family);
-        let mut w = self.best_start(family, data, &learnt, rng)?;
+        let mut w = best_start(family, data, &learnt, starts)?;
         let mut result = None;
         for _ in 0..ALTERNATIONS {
             let at = Linearization::new(family, &w, &data.x);
@@ -86,18 +109,6 @@ impl Refit {
             result = Some(next);
         }
         Ok(fitted(w, result.ok_or(OracleError::NothingToFit)?))
-    }
-
-    fn best_start(
-        &self,
-        family: &dyn Family,
-        data: &Data,
-        learnt: &Learnt,
-        rng: &mut Rng,
-    ) -> Result<Vec<f64>, OracleError> {
-        let (y, noise_std) = targets(data, learnt);
-        let problem = Problem { family, x: &data.x, y: &y, noise_std: &noise_std, prior_weight: 1.0 };
-        crate::oracle::fit_with_restarts(&problem, None, self.restarts, rng).map(|fit| fit.w)
     }
 }
 
@@ -113,6 +124,17 @@ fn targets(data: &Data, learnt: &Learnt) -> (Vec<f64>, Vec<f64>) {
     let y = data.y.iter().map(|&y| learnt.warp.apply(y)).collect();
     let noise_std = evidence::noise_variances(data, learnt.noise_std).iter().map(|s2| s2.sqrt()).collect();
     (y, noise_std)
+}
+
+fn best_start(
+    family: &dyn Family,
+    data: &Data,
+    learnt: &Learnt,
+    starts: &[Vec<f64>],
+) -> Result<Vec<f64>, OracleError> {
+    let (y, noise_std) = targets(data, learnt);
+    let problem = Problem { family, x: &data.x, y: &y, noise_std: &noise_std, prior_weight: 1.0 };
+    crate::oracle::fit_from(&problem, starts).map(|fit| fit.w)
 }
 
 fn fit_weights(

@@ -11,6 +11,8 @@
 pub mod levenberg_marquardt;
 pub mod sgd;
 
+use rayon::prelude::*;
+
 use crate::linalg::{Matrix, dot};
 use crate::model::Family;
 use crate::optimizer::Rng;
@@ -103,21 +105,30 @@ pub fn fit_with_restarts(
     n_restarts: usize,
     rng: &mut Rng,
 ) -> Result<Fit, OracleError> {
-    let settings = levenberg_marquardt::Settings::default();
     if problem.family.is_linear() {
+        let settings = levenberg_marquardt::Settings::default();
         return levenberg_marquardt::fit(problem, &Prior::new(problem.family).mean, &settings);
     }
     let n_draws = if warm.is_some() { n_restarts } else { n_restarts.max(1) };
-    let draws: Vec<Vec<f64>> = (0..n_draws).map(|_| problem.family.start(rng)).collect();
-    let starts = warm.into_iter().chain(draws.iter().map(Vec::as_slice));
-    starts
-        .map(|start| levenberg_marquardt::fit(problem, start, &settings))
-        .reduce(|best, other| match (&best, &other) {
-            (Ok(a), Ok(b)) if b.loss < a.loss => other,
-            (Err(_), Ok(_)) => other,
-            _ => best,
-        })
-        .expect("there is a warm start or a draw")
+    let mut starts: Vec<Vec<f64>> = warm.into_iter().map(<[f64]>::to_vec).collect();
+    starts.extend((0..n_draws).map(|_| problem.family.start(rng)));
+    fit_from(problem, &starts)
+}
+
+/// The best of the fits by Levenberg-Marquardt that begin at `starts`, side by side.
+///
+/// # Errors
+/// If the data are not finite, or if none of the starts is.
+pub fn fit_from(problem: &Problem<'_>, starts: &[Vec<f64>]) -> Result<Fit, OracleError> {
+    let settings = levenberg_marquardt::Settings::default();
+    let fits: Vec<Result<Fit, OracleError>> =
+        starts.par_iter().map(|start| levenberg_marquardt::fit(problem, start, &settings)).collect();
+    let better = |best: Result<Fit, OracleError>, other: Result<Fit, OracleError>| match (&best, &other) {
+        (Ok(a), Ok(b)) if b.loss < a.loss => other,
+        (Err(_), Ok(_)) => other,
+        _ => best,
+    };
+    fits.into_iter().reduce(better).unwrap_or(Err(OracleError::NothingToFit))
 }
 
 impl Problem<'_> {
