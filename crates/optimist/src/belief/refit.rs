@@ -50,27 +50,22 @@ impl Refit {
         let mut outputs = if self.scaled { Outputs::standardized(&sample.y) } else { Outputs::PLAIN };
         let sample = sample.data(&outputs);
         // All luck is drawn here: side by side, families must not share it.
-        let draw = |family: Box<dyn Family>| (self.draw_starts(&*family, rng), family);
-        let families: Vec<(Vec<Vec<f64>>, Box<dyn Family>)> = families.into_iter().map(draw).collect();
-        let fits: Vec<Result<(Box<dyn Family>, Fitted), OracleError>> = families
+        let with_starts = |family: Box<dyn Family>| (self.draw_starts(&*family, rng), family);
+        let families: Vec<_> = families.into_iter().map(with_starts).collect();
+        let fits: Vec<Result<Fitted, OracleError>> = families
             .into_par_iter()
-            .map(|(starts, mut family)| {
-                let fitted = self.fit_family(&mut *family, &sample, &starts)?;
-                Ok((family, fitted))
-            })
+            .map(|(starts, family)| self.fit_family(family, &sample, &starts))
             .collect();
-        let mut best: Option<(Box<dyn Family>, Fitted)> = None;
+        let mut best: Option<Fitted> = None;
         let mut failure = OracleError::NothingToFit;
         for fit in fits {
             match fit {
-                Ok(fit) if best.as_ref().is_none_or(|best| fit.1.evidence > best.1.evidence) => {
-                    best = Some(fit);
-                }
+                Ok(fit) if best.as_ref().is_none_or(|best| fit.evidence > best.evidence) => best = Some(fit),
                 Ok(_) => {}
                 Err(error) => failure = error,
             }
         }
-        let (family, Fitted { learnt, w, .. }) = best.ok_or(failure)?;
+        let Fitted { family, learnt, w, .. } = best.ok_or(failure)?;
         let data = if family.is_linear() { told.data(&outputs) } else { sample };
         outputs.warp = learnt.warp;
         Ok(Belief { ball: ball(family, &data, &learnt, &w), outputs, noise_std: learnt.noise_std })
@@ -85,34 +80,32 @@ impl Refit {
     /// Scales, noise and warp by evidence, and the weights under them.
     fn fit_family(
         &self,
-        family: &mut dyn Family,
+        mut family: Box<dyn Family>,
         data: &Data,
         starts: &[Vec<f64>],
     ) -> Result<Fitted, OracleError> {
         let learning = Learning { warp_std: self.warp.then_some(WARP_STD), max_steps: SCALE_STEPS };
-        let fitted = |w, (learnt, evidence)| Fitted { learnt, w, evidence };
         if family.is_linear() {
-            let at = Linearization::new(family, &prior_mean(family), &data.x);
-            let learnt =
-                evidence::learn(family, data, &at, None, learning).ok_or(OracleError::NothingToFit)?;
-            return Ok(fitted(at.w, learnt));
+            let at = Linearization::new(&*family, &prior_mean(&*family), &data.x);
+            let (learnt, evidence) =
+                evidence::learn(&mut *family, data, &at, None, learning).ok_or(OracleError::NothingToFit)?;
+            return Ok(Fitted { family, learnt, w: at.w, evidence });
         }
-        let mut learnt = Learnt::prior(family);
-        let mut w = best_start(family, data, &learnt, starts)?;
-        let mut result = None;
+        let (mut learnt, mut evidence) = (Learnt::prior(&*family), f64::NEG_INFINITY);
+        let mut w = best_start(&*family, data, &learnt, starts)?;
         for _ in 0..ALTERNATIONS {
-            let at = Linearization::new(family, &w, &data.x);
-            let next = evidence::learn(family, data, &at, Some(&learnt), learning)
+            let at = Linearization::new(&*family, &w, &data.x);
+            (learnt, evidence) = evidence::learn(&mut *family, data, &at, Some(&learnt), learning)
                 .ok_or(OracleError::NothingToFit)?;
-            learnt = next.0.clone();
-            w = fit_weights(family, data, &learnt, &w)?;
-            result = Some(next);
+            w = fit_weights(&*family, data, &learnt, &w)?;
         }
-        Ok(fitted(w, result.ok_or(OracleError::NothingToFit)?))
+        Ok(Fitted { family, learnt, w, evidence })
     }
 }
 
+/// A family at the scales learnt, and what else there is to know of its fit.
 struct Fitted {
+    family: Box<dyn Family>,
     learnt: Learnt,
     w: Vec<f64>,
     /// Evidence plus hyper-priors, at the scales learnt.
