@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use divan::Bencher;
-use optimist::rng;
+use optimist::{ENGINE_VERSION, rng};
 use optimist_study::event::{Event, Record, Source};
 use optimist_study::log::Appended;
 use optimist_study::{Measurement, State, Storage, Study, StudyFile};
@@ -39,7 +39,7 @@ fn bodies(study: &Study, n_trials: usize) -> Vec<String> {
     let (encoding, mut luck) = (study.state().encoding(), rng(0, 0));
     let events = (0..n_trials).flat_map(|trial| {
         let params = encoding.decode(&encoding.domain().sample(&mut luck));
-        let source = Source::Suggested { seen: 1, gain: None };
+        let source = Source::Suggested { seen: 1, gain: None, engine: None };
         let asked = Event::Asked { trial, params, source, worker: None };
         let measured = Measurement::new(trial as f64);
         [asked, Event::Told { trial, measured, seconds: Some(1.5) }]
@@ -78,7 +78,8 @@ fn open(bencher: Bencher, backend: &str) {
 fn fold(bencher: Bencher) {
     let study = study(&Storage::memory());
     let definition = Box::new(study.state().definition().clone());
-    let created = Record::new(1, Event::Created { optimist: String::new(), definition });
+    let created =
+        Record::new(1, Event::Created { optimist: String::new(), engine: ENGINE_VERSION, definition });
     let parse = |body: &String| Record::from_json(body).expect("a record that we wrote");
     let records: Vec<Record> = bodies(&study, N_TRIALS).iter().map(parse).collect();
     bencher.with_inputs(|| (created.clone(), records.clone())).bench_values(|(created, records)| {
