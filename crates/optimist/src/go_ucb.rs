@@ -26,6 +26,7 @@ use crate::oracle::OracleError;
 use crate::schedule::{Plan, explore_trials};
 use crate::settings::{Answer, Oracle, Search, Settings, Updates};
 use crate::theory::{Ledger, RoundReport, Truth};
+use crate::trust_region::Width;
 
 /// Makes a family, at the centres of its hyper-priors.
 type MakeFamily = Box<dyn Fn() -> Box<dyn Family> + Send + Sync>;
@@ -43,6 +44,8 @@ pub struct GoUcb {
     families: Vec<MakeFamily>,
     frame: Frame,
     history: History,
+    /// Of the trust region.
+    width: Width,
     /// n.
     explore: usize,
     /// λ and β_t.
@@ -108,6 +111,7 @@ impl GoUcb {
             frame: frame(&domain, settings.scaled),
             plan,
             history: History::new(domain),
+            width: Width::default(),
             explore,
             seed: 0,
             growing: Mutex::default(),
@@ -247,8 +251,7 @@ impl GoUcb {
         let (Some(trust), Some(best)) = (&self.settings.trust_region, best) else {
             return Region::whole(domain);
         };
-        let values = self.history.observations().iter().map(Observation::value);
-        let half = trust.half_width(self.explore, values);
+        let half = self.width.half;
         let (mut lower, mut upper) = trust.reach(&self.history);
         for (j, centre) in best.iter().enumerate() {
             lower[j] = lower[j].max(centre - half);
@@ -323,7 +326,12 @@ impl Optimizer for GoUcb {
     }
 
     fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
-        self.history.tell(observation)
+        let value = observation.value();
+        self.history.tell(observation)?;
+        if let Some(trust) = &self.settings.trust_region {
+            trust.follow(&mut self.width, self.explore, value);
+        }
+        Ok(())
     }
 
     fn withdraw(&mut self, x: &[f64]) {

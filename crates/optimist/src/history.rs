@@ -1,5 +1,6 @@
 //! What an optimizer was told and what it is waiting for: the same book-keeping for all of them.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::encode::{Domain, TOLERANCE, is_same_point};
@@ -13,6 +14,8 @@ pub struct History {
     observations: Vec<Observation>,
     /// The observations by where they are.
     index: Index,
+    /// The values, in an order that integers have, and the numbers of their observations; the first of equals is the last here.
+    by_value: BTreeSet<(i64, Reverse<usize>)>,
     /// The lowest and highest coordinate told on each axis, `None` before the first.
     extent: Option<(Vec<f64>, Vec<f64>)>,
     pending: Vec<Vec<f64>>,
@@ -31,7 +34,8 @@ impl History {
     /// Nothing told, nothing pending.
     pub fn new(domain: Domain) -> History {
         let (observations, pending) = (Vec::new(), Vec::new());
-        History { domain, observations, index: Index::default(), extent: None, pending, n_proposed: 0 }
+        let (index, by_value) = (Index::default(), BTreeSet::new());
+        History { domain, observations, index, by_value, extent: None, pending, n_proposed: 0 }
     }
 
     /// The domain that all points lie in.
@@ -93,6 +97,8 @@ impl History {
         self.withdraw(&observation.x);
         self.index.insert(&observation.x, self.observations.len());
         self.extend_to(&observation.x);
+        let number = Reverse(self.observations.len());
+        self.by_value.extend(observation.value().map(|value| (ordered(value), number)));
         self.observations.push(observation);
         Ok(())
     }
@@ -112,9 +118,8 @@ impl History {
 
     /// The largest value told, the first of equals, as a recommendation without a model.
     pub fn best(&self) -> Option<Recommendation> {
-        let values = self.observations.iter().filter_map(|told| Some((told, told.value()?)));
-        let (told, mean) = values.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
-        Some(Recommendation { x: told.x.clone(), mean, std: None })
+        let told = self.highest(1).pop()?;
+        Some(Recommendation { x: told.x.clone(), mean: told.value()?, std: None })
     }
 
     /// The `n` points with the largest values told, largest first, each once, as recommendations without a model.
@@ -124,18 +129,17 @@ impl History {
         ranked(valued.collect(), n)
     }
 
-    /// The `n` observations with the largest values, largest first, or all that have one if they are fewer.
+    /// The `n` observations with the largest values, largest first, or all that have one if they are fewer. Of equals
+    /// the first comes first.
     pub fn highest(&self, n: usize) -> Vec<&Observation> {
-        let mut values: Vec<(&Observation, f64)> =
-            self.observations.iter().filter_map(|told| Some((told, told.value()?))).collect();
-        let falling = |a: &(_, f64), b: &(_, f64)| b.1.total_cmp(&a.1);
-        if values.len() > n {
-            values.select_nth_unstable_by(n, falling);
-            values.truncate(n);
-        }
-        values.sort_by(falling);
-        values.into_iter().map(|(told, _)| told).collect()
+        self.by_value.iter().rev().take(n).map(|(_, Reverse(number))| &self.observations[*number]).collect()
     }
+}
+
+/// An integer for each number, in the same order; 0 and -0 are the same.
+fn ordered(value: f64) -> i64 {
+    let bits = (value + 0.0).to_bits().cast_signed();
+    if bits < 0 { i64::MIN - bits } else { bits }
 }
 
 /// The `n` largest of (point, mean, standard deviation), largest first; of the same point only the first.
@@ -278,5 +282,19 @@ mod tests {
         assert!(highest(0).is_empty());
         assert_eq!(highest(3), [9.0, 6.0, 4.0]);
         assert_eq!(highest(99), [9.0, 6.0, 4.0, 3.0, 2.0, 1.5, 1.0]);
+    }
+
+    #[test]
+    fn values_are_ordered_and_the_first_of_equals_is_the_best() {
+        let rising = [f64::MIN, -2.5, -2.0, -1e-300, 0.0, 1e-300, 2.0, 2.5, f64::MAX];
+        assert!(rising.is_sorted_by(|a, b| ordered(*a) < ordered(*b)));
+        assert_eq!(ordered(-0.0), ordered(0.0));
+        let mut history = History::new(Domain::cube(1));
+        for (x, y) in [(0.1, -0.0), (0.2, 0.0), (0.3, -1.0), (0.4, 0.0)] {
+            history.tell(value(&[x], y, None)).unwrap();
+        }
+        let at: Vec<f64> = history.highest(9).iter().map(|told| told.x[0]).collect();
+        assert_eq!(at, [0.1, 0.2, 0.4, 0.3]);
+        assert_eq!(history.best().unwrap().x, [0.1]);
     }
 }

@@ -34,29 +34,42 @@ impl Default for TrustRegion {
     }
 }
 
+/// How wide the box is, and what that follows from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Width {
+    /// Half-width, in units of the cube's side.
+    pub half: f64,
+    gains: usize,
+    failures: usize,
+    best: f64,
+    n_told: usize,
+}
+
+impl Default for Width {
+    fn default() -> Self {
+        Self { half: WHOLE, gains: 0, failures: 0, best: f64::NEG_INFINITY, n_told: 0 }
+    }
+}
+
 impl TrustRegion {
-    /// Half-width of the box, in units of the cube's side, after these values in this order.
-    /// A trial that gave no value is a failure.
-    pub fn half_width(&self, explore: usize, values: impl IntoIterator<Item = Option<f64>>) -> f64 {
-        let (mut half, mut gains, mut failures, mut best) = (WHOLE, 0, 0, f64::NEG_INFINITY);
-        for (trial_idx, value) in values.into_iter().enumerate() {
-            let gained = value.is_some_and(|value| value > best);
-            best = value.map_or(best, |value| best.max(value));
-            if trial_idx < explore {
-                continue;
-            }
-            (gains, failures) = if gained { (gains + 1, 0) } else { (0, failures + 1) };
-            if gains >= self.gains {
-                (half, gains) = ((2.0 * half).min(WHOLE), 0);
-            }
-            if failures >= self.failures {
-                (half, failures) = (0.5 * half, 0);
-            }
-            if half < self.smallest {
-                half = WHOLE;
-            }
+    /// One more trial was told, the first `explore` of which belong to Phase I. One that gave no value is a failure.
+    pub fn follow(&self, width: &mut Width, explore: usize, value: Option<f64>) {
+        let gained = value.is_some_and(|value| value > width.best);
+        width.best = value.map_or(width.best, |value| width.best.max(value));
+        width.n_told += 1;
+        if width.n_told <= explore {
+            return;
         }
-        half
+        (width.gains, width.failures) = if gained { (width.gains + 1, 0) } else { (0, width.failures + 1) };
+        if width.gains >= self.gains {
+            (width.half, width.gains) = ((2.0 * width.half).min(WHOLE), 0);
+        }
+        if width.failures >= self.failures {
+            (width.half, width.failures) = (0.5 * width.half, 0);
+        }
+        if width.half < self.smallest {
+            width.half = WHOLE;
+        }
     }
 
     /// The corners of the box that the next point may lie in, wherever the best one is: part of the way to the edges, and
@@ -112,6 +125,12 @@ mod tests {
         assert!(close(&upper, &[0.8, 1.0, 0.75, 0.9, 1.0, 1.0]), "{upper:?}");
     }
 
+    fn half_width(explore: usize, values: impl IntoIterator<Item = Option<f64>>) -> f64 {
+        let mut width = Width::default();
+        values.into_iter().for_each(|value| TrustRegion::default().follow(&mut width, explore, value));
+        width.half
+    }
+
     /// The default after one value of Phase I, 0, and these: 1 is a gain, 0 a value that is none.
     fn after(gains: &[u8]) -> f64 {
         let mut best = 0.0;
@@ -120,14 +139,14 @@ mod tests {
             Some(best)
         };
         let values = std::iter::once(Some(0.0)).chain(gains.iter().map(value));
-        TrustRegion::default().half_width(1, values)
+        half_width(1, values)
     }
 
     #[test]
     fn the_box_is_the_whole_cube_until_phase_two() {
-        assert_eq!(TrustRegion::default().half_width(0, []), 1.0);
+        assert_eq!(half_width(0, []), 1.0);
         let falling = (0..50).map(|i| Some(f64::from(-i)));
-        assert_eq!(TrustRegion::default().half_width(50, falling), 1.0);
+        assert_eq!(half_width(50, falling), 1.0);
     }
 
     #[test]
@@ -149,9 +168,8 @@ mod tests {
 
     #[test]
     fn a_trial_without_a_value_is_a_failure_as_is_one_no_better_than_phase_one() {
-        let trust = TrustRegion::default();
-        assert_eq!(trust.half_width(1, [Some(9.0), None, None, None, None]), 0.5);
-        assert_eq!(trust.half_width(1, [9.0, 1.0, 2.0, 3.0, 4.0].map(Some)), 0.5);
+        assert_eq!(half_width(1, [Some(9.0), None, None, None, None]), 0.5);
+        assert_eq!(half_width(1, [9.0, 1.0, 2.0, 3.0, 4.0].map(Some)), 0.5);
     }
 
     #[test]
