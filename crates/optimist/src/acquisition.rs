@@ -10,7 +10,7 @@
 //! the ball reach it: √β_t = min over x of (level − f_x(ŵ)) / u. The x where this is attained is the argmax for that
 //! β_t, since by definition no other bound is above the level. It is also the point where f is most likely to be above it.
 
-use crate::confidence::Confidence;
+use crate::confidence::{Confidence, LEAST_U};
 use crate::encode::Domain;
 use crate::linalg::{Matrix, add_scaled};
 use crate::optimizer::Rng;
@@ -128,7 +128,7 @@ pub fn argmax_of_least(
 /// (f_x(ŵ) − level) / u, as a function of points of the unit cube.
 impl Score for Gain<'_> {
     fn scores(&self, points: &[Vec<f64>]) -> Vec<f64> {
-        let standing = |(mean, u): (f64, f64)| (mean - self.level) / u.max(f64::MIN_POSITIVE);
+        let standing = |(mean, u): (f64, f64)| (mean - self.level) / u.max(LEAST_U);
         self.ball.predict_rows(self.frame.rows(points)).into_iter().map(standing).collect()
     }
 

@@ -24,7 +24,7 @@ const REFRESH_ROUNDS: usize = 512;
 const JITTER: f64 = 1e-10;
 
 /// Uncertainty below which a point counts as known: its gradient would be rounding errors.
-const LEAST_U: f64 = 1e-9;
+pub(crate) const LEAST_U: f64 = 1e-9;
 
 /// One observation, linearised: y ≈ f_x(w) + ∇f_x(w)·(w* − w).
 #[derive(Debug, Clone, Copy)]
