@@ -85,7 +85,7 @@ impl Appender {
     /// If the file cannot be opened, another process adds to it, or a whole line is not a record.
     pub fn open<L: Line>(path: &Path) -> Result<(Appender, Vec<L>), ResultsError> {
         let io = |source| ResultsError::io(path, source);
-        let mut file =
+        let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -94,13 +94,15 @@ impl Appender {
             }
             Err(TryLockError::Error(source)) => return Err(io(source)),
         }
+        // From here on the lock has an owner, which gives it back on every way out.
+        let mut appender = Appender { path: path.to_owned(), file };
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(io)?;
+        appender.file.read_to_end(&mut bytes).map_err(io)?;
         bytes.truncate(bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1));
-        file.set_len(bytes.len() as u64).map_err(io)?;
-        file.seek(SeekFrom::End(0)).map_err(io)?;
+        appender.file.set_len(bytes.len() as u64).map_err(io)?;
+        appender.file.seek(SeekFrom::End(0)).map_err(io)?;
         let records = parse(path, &String::from_utf8_lossy(&bytes))?;
-        Ok((Appender { path: path.to_owned(), file }, records))
+        Ok((appender, records))
     }
 
     /// Adds one record as one line, and hands it to the operating system before returning.
@@ -244,5 +246,26 @@ mod tests {
             }
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         }
+    }
+
+    /// A process that is being started holds a copy of every open file for a moment, and with it the lock.
+    #[test]
+    fn a_refused_file_is_free_at_once_while_processes_are_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.jsonl");
+        std::fs::write(&path, "oops\n").unwrap();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..100 {
+                    std::process::Command::new("true").status().unwrap();
+                }
+                done.store(true, std::sync::atomic::Ordering::Relaxed);
+            });
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                let error = Appender::open::<Record>(&path).err().unwrap();
+                assert!(matches!(error, ResultsError::BadLine { .. }), "{error}");
+            }
+        });
     }
 }
