@@ -50,11 +50,12 @@ impl Fourier {
     }
 
     /// Features for what another family leaves: half its spread at the most, and bumps that are small against the
-    /// distances between random points, since the trend is taken care of.
+    /// distances between random points, since the trend is taken care of. Matérn's frequencies have heavy tails: a value
+    /// that only its own surroundings can explain is believed there, and not taken for luck.
     pub fn residual(d_x: usize, n_features: usize, seed: u64) -> Self {
         let amplitude = Scale { mean: -1.0, std: 1.0 };
         let lengthscale = Scale { mean: 0.5 * (d_x as f64).ln() - 0.5, std: 0.7 };
-        Self::with_scales(Kernel::default(), d_x, n_features, seed, amplitude, lengthscale)
+        Self::with_scales(Kernel::Matern52, d_x, n_features, seed, amplitude, lengthscale)
     }
 
     /// Features of the given kernel, for an objective as a whole: lengthscales grow with √d_x, as distances do
