@@ -452,7 +452,7 @@ impl Confidence {
     }
 
     fn dual(&self) -> Form {
-        let gram = self.family.gram(self.points.points(), self.points.points());
+        let gram = self.family.gram_within(self.points.points());
         let size = (0..gram.rows()).map(|i| gram[(i, i)]).fold(0.0, f64::max);
         let mut jitter = 0.0;
         loop {

@@ -205,6 +205,36 @@ impl<'a> View<'a> {
         multiply(self.as_faer(), b.as_faer().transpose())
     }
 
+    /// The lower triangle of A Bᵀ with its diagonal, in little more than half the time; what is above it means nothing.
+    pub fn product_transposed_lower(self, b: View<'_>) -> Matrix {
+        assert_eq!(self.rows, b.rows, "a square matrix has as many columns as rows");
+        let (a, b) = (self.as_faer(), b.as_faer());
+        let mut out = Matrix::zeros(self.rows, self.rows);
+        for Range { start, end } in panels(self.rows) {
+            let block = out.as_faer_mut().submatrix_mut(start, 0, end - start, end);
+            let (a, b) = (a.subrows(start, end - start), b.subrows(0, end));
+            matmul(block, Accum::Replace, a, b.transpose(), 1.0, Par::Seq);
+        }
+        out
+    }
+
+    /// bᵀ A b for each column b of B and a symmetric A, in little more than half the time of A B.
+    pub fn quadratic_forms(self, b: View<'_>) -> Vec<f64> {
+        let (a, dense) = (self.as_faer(), b.as_faer());
+        let mut sums = vec![0.0; b.cols];
+        for Range { start, end } in panels(self.rows) {
+            // What is left of the panel's own square stands for what is above it, too.
+            let (size, mut product) = (end - start, Matrix::zeros(end - start, b.cols));
+            let (left, square) = (a.submatrix(start, 0, size, start), a.submatrix(start, start, size, size));
+            matmul(product.as_faer_mut(), Accum::Replace, left, dense.subrows(0, start), 2.0, Par::Seq);
+            matmul(product.as_faer_mut(), Accum::Add, square, dense.subrows(start, size), 1.0, Par::Seq);
+            for (p, i) in product.iter_rows().zip(start..end) {
+                sums.iter_mut().zip(p.iter().zip(b.row(i))).for_each(|(sum, (p, b))| *sum += p * b);
+            }
+        }
+        sums
+    }
+
     fn as_faer(self) -> MatRef<'a, f64> {
         MatRef::from_row_major_slice_with_stride(self.data, self.rows, self.cols, self.stride)
     }
@@ -221,6 +251,14 @@ impl IndexMut<(usize, usize)> for Matrix {
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
         &mut self.data[i * self.cols + j]
     }
+}
+
+/// Rows of a symmetric matrix that are worked on together: with fewer, less is computed twice, but products of thin
+/// matrices are slow.
+const PANEL: usize = 24;
+
+fn panels(n: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..n).step_by(PANEL).map(move |start| start..n.min(start + PANEL))
 }
 
 fn multiply(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
@@ -505,6 +543,21 @@ mod tests {
         assert!(close(view.product_transposed(view).data(), copy.product_transposed(&copy).data(), 1e-12));
         assert_eq!(view.columns(1..3).row(4), &copy.row(4)[1..3]);
         assert_eq!(Matrix::zeros(0, 7).view().columns(2..6).iter_rows().len(), 0);
+    }
+
+    #[test]
+    fn half_of_a_symmetric_matrix_tells_all_of_it() {
+        for n in [1, PANEL, 2 * PANEL + 5] {
+            let b = Matrix::from_fn(n, 4, |i, j| (1.3 * i as f64 + 0.7 * j as f64).sin());
+            let (all, half) = (b.product_transposed(&b), b.view().product_transposed_lower(b.view()));
+            for i in 0..n {
+                assert!(close(&half.row(i)[..=i], &all.row(i)[..=i], 1e-12), "row {i} of {n}");
+            }
+            let product = all.product(&b);
+            let column = |j: usize| (0..n).map(|i| b[(i, j)] * product[(i, j)]).sum();
+            let expected: Vec<f64> = (0..4).map(column).collect();
+            assert!(close(&all.view().quadratic_forms(b.view()), &expected, 1e-12), "{n}");
+        }
     }
 
     #[test]

@@ -133,6 +133,27 @@ impl Anova {
         constant
     }
 
+    /// Inner products of all rows of `a` with all rows of `b`, or as many of them as `product` multiplies out.
+    fn gram_by(&self, product: fn(View<'_>, View<'_>) -> Matrix, a: Points<'_>, b: Points<'_>) -> Matrix {
+        let (n, d) = (a.x.rows(), self.degrees.len());
+        let (mut main, mut linear) = (Matrix::zeros(n, self.n_embedded()), Matrix::zeros(n, d));
+        let constants: Vec<f64> = (0..n)
+            .map(|i| {
+                let x = Point { x: a.x.row(i), e: a.e.row(i) };
+                self.inner_product_with(x, main.row_mut(i), linear.row_mut(i))
+            })
+            .collect();
+        let mut gram = product(main.view(), b.e);
+        for (i, constant) in constants.into_iter().enumerate() {
+            gram.row_mut(i).iter_mut().for_each(|k| *k += constant);
+        }
+        if self.interactions {
+            let linear = product(linear.view(), b.x);
+            gram.data_mut().iter_mut().zip(linear.data()).for_each(|(k, l)| *k += l * l);
+        }
+        gram
+    }
+
     /// a_j².
     fn importance_squared(&self) -> Vec<f64> {
         self.importance.iter().map(|a| a * a).collect()
@@ -299,23 +320,11 @@ impl Family for Anova {
     fn embed_again(&self, _w: &[f64], _x: &[f64], _e: &mut [f64]) {}
 
     fn gram(&self, a: Points<'_>, b: Points<'_>) -> Matrix {
-        let (n, d) = (a.x.rows(), self.degrees.len());
-        let (mut main, mut linear) = (Matrix::zeros(n, self.n_embedded()), Matrix::zeros(n, d));
-        let constants: Vec<f64> = (0..n)
-            .map(|i| {
-                let x = Point { x: a.x.row(i), e: a.e.row(i) };
-                self.inner_product_with(x, main.row_mut(i), linear.row_mut(i))
-            })
-            .collect();
-        let mut gram = main.view().product_transposed(b.e);
-        for (i, constant) in constants.into_iter().enumerate() {
-            gram.row_mut(i).iter_mut().for_each(|k| *k += constant);
-        }
-        if self.interactions {
-            let linear = linear.view().product_transposed(b.x);
-            gram.data_mut().iter_mut().zip(linear.data()).for_each(|(k, l)| *k += l * l);
-        }
-        gram
+        self.gram_by(|a, b| a.product_transposed(b), a, b)
+    }
+
+    fn gram_within(&self, points: Points<'_>) -> Matrix {
+        self.gram_by(|a, b| a.product_transposed_lower(b), points, points)
     }
 
     fn gram_row(&self, x: Point<'_>, points: Points<'_>, out: &mut [f64]) {
@@ -344,7 +353,7 @@ impl Family for Anova {
         out.fill(0.0);
         let (importance, rest) = out.split_at_mut(self.degrees.len());
         let (roughness, rest) = rest.split_at_mut(self.max_degree);
-        let main = column_products(points.e, m.view().product(points.e).view()); // Σ_st m_st T_k(x_sj) T_k(x_tj)
+        let main = m.view().quadratic_forms(points.e); // Σ_st m_st T_k(x_sj) T_k(x_tj)
         for (j, &degree) in self.degrees.iter().enumerate() {
             for (k, roughness) in roughness[..degree].iter_mut().enumerate() {
                 let slope = 2.0 * self.variances[j * self.width() + k] * main[j * self.width() + k];
@@ -352,17 +361,15 @@ impl Family for Anova {
                 *roughness += slope;
             }
         }
-        let row_sums: Vec<f64> = m.iter_rows().map(|row| row.iter().sum()).collect();
+        let row_sums = m.times(&vec![1.0; m.cols()]);
         let total: f64 = row_sums.iter().sum();
         if self.interactions {
             let weights = self.importance_squared();
-            let mut weighted = scaled_columns(points.x, &weights).view().product_transposed(points.x);
-            let mut pairs = 0.0;
-            for (l, m) in weighted.data_mut().iter_mut().zip(m.data()) {
-                pairs += m * *l * *l;
-                *l *= m;
-            }
-            let linear = column_products(points.x, weighted.view().product(points.x).view());
+            let linear = scaled_columns(points.x, &weights).view().product_transposed(points.x);
+            let mut weighted = linear.clone();
+            weighted.data_mut().iter_mut().zip(m.data()).for_each(|(l, m)| *l *= m);
+            let mut pairs = dot(weighted.data(), linear.data());
+            let linear = weighted.view().quadratic_forms(points.x);
             let by_row = points.e.transposed_times(&row_sums);
             let c2 = self.interaction.powi(2);
             for (j, a2) in weights.into_iter().enumerate() {
@@ -453,15 +460,6 @@ fn scaled_columns(a: View<'_>, factors: &[f64]) -> Matrix {
         scaled.row_mut(i).iter_mut().zip(terms).for_each(|(scaled, (a, factor))| *scaled = a * factor);
     }
     scaled
-}
-
-/// Σ_i a_ij b_ij for each column j.
-fn column_products(a: View<'_>, b: View<'_>) -> Vec<f64> {
-    let mut sums = vec![0.0; a.cols()];
-    for (p, q) in a.iter_rows().zip(b.iter_rows()) {
-        sums.iter_mut().zip(p.iter().zip(q)).for_each(|(sum, (p, q))| *sum += p * q);
-    }
-    sums
 }
 
 #[cfg(test)]

@@ -57,6 +57,10 @@ fn check_gram(family: &dyn Family, w: &[f64], points: &Matrix) {
     let explicit = scaled.product_transposed(&scaled);
     let embedded = Embedded::new(family, w, points.clone());
     assert_close("gram", family.gram(embedded.points(), embedded.points()).data(), explicit.data());
+    let within = family.gram_within(embedded.points());
+    for i in 0..explicit.rows() {
+        assert_close("gram_within", &within.row(i)[..=i], &explicit.row(i)[..=i]);
+    }
 
     for i in 0..points.rows() {
         let x = embedded.point(i);

@@ -166,6 +166,10 @@ impl Family for Fourier {
         out.iter_mut().for_each(|e| *e *= std);
     }
 
+    fn gram_within(&self, points: Points<'_>) -> Matrix {
+        points.e.product_transposed_lower(points.e)
+    }
+
     fn gram_grad_scales(&self, points: Points<'_>, m: &Matrix, out: &mut [f64]) {
         // Σ_ij m_ij e_i·e_j moves by 2 Σ_i (ME)_i·∂e_i, and e_i moves with ℓ only through its angles.
         let mut weighted = m.view().product(points.e); // (n, 2m)
@@ -214,7 +218,7 @@ fn draw_frequencies(kernel: Kernel, d_x: usize, count: usize, rng: &mut Rng) -> 
     let mut directions = Matrix::default();
     for (k, radius) in radii.into_iter().enumerate() {
         if k % d_x == 0 {
-            directions = orthonormal_rows(d_x, rng);
+            directions = orthonormal_rows(d_x.min(count - k), d_x, rng);
         }
         for (j, direction) in directions.row(k % d_x).iter().enumerate() {
             frequencies[(j, k)] = radius * direction;
@@ -243,10 +247,10 @@ fn stratified_radii(kernel: Kernel, d_x: usize, count: usize, rng: &mut Rng) -> 
     radii
 }
 
-/// A uniformly random orthogonal matrix: Gaussian rows, made orthonormal one after the other.
-fn orthonormal_rows(size: usize, rng: &mut Rng) -> Matrix {
+/// The first `count` rows of a uniformly random orthogonal matrix: Gaussian ones, made orthonormal one after the other.
+fn orthonormal_rows(count: usize, size: usize, rng: &mut Rng) -> Matrix {
     let mut rows = Matrix::zeros(0, size);
-    while rows.rows() < size {
+    while rows.rows() < count {
         let mut row: Vec<f64> = (0..size).map(|_| StandardNormal.sample(rng)).collect();
         for _ in 0..2 {
             // Twice: the second pass removes what rounding left of the first.

@@ -29,6 +29,13 @@ pub struct Scale {
     pub std: f64,
 }
 
+impl Scale {
+    /// How many standard deviations a log scale lies above the mean; 0 for one that is fixed.
+    pub fn standard(&self, log_scale: f64) -> f64 {
+        if self.std > 0.0 { (log_scale - self.mean) / self.std } else { 0.0 }
+    }
+}
+
 /// Points as the dual form sees them: one row a point in both matrices.
 #[derive(Debug, Clone, Default)]
 pub struct Embedded {
@@ -173,6 +180,11 @@ pub trait Family: Send + Sync {
     /// Inner products ⟨∇f_{x_i}, ∇f_{z_j}⟩ under the prior, of all rows of `a` with all rows of `b`.
     fn gram(&self, a: Points<'_>, b: Points<'_>) -> Matrix {
         a.e.product_transposed(b.e)
+    }
+
+    /// `gram` of points with themselves. Symmetric: only the lower triangle, with the diagonal, has to be right.
+    fn gram_within(&self, points: Points<'_>) -> Matrix {
+        self.gram(points, points)
     }
 
     /// ⟨∇f_x, ∇f_{x_i}⟩ for one point and all rows of `points`: one row of `gram`.

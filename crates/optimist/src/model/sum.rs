@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::{Family, Point, Points, Scale};
 use crate::linalg::{Matrix, add_scaled};
 use crate::optimizer::Rng;
@@ -38,6 +40,16 @@ impl Sum {
         };
         let parts = families.into_iter().map(part).collect();
         Self { parts }
+    }
+
+    /// The sum of what each part gives; the parts work side by side.
+    fn add_grams(&self, gram: impl Fn(&Part) -> Matrix + Send + Sync) -> Matrix {
+        let grams: Vec<Matrix> = self.parts.par_iter().map(gram).collect();
+        let add = |mut sum: Matrix, gram: Matrix| {
+            add_scaled(1.0, gram.data(), sum.data_mut());
+            sum
+        };
+        grams.into_iter().reduce(add).expect("a sum has at least one family")
     }
 
     fn last(&self) -> &Part {
@@ -144,12 +156,11 @@ impl Family for Sum {
     }
 
     fn gram(&self, a: Points<'_>, b: Points<'_>) -> Matrix {
-        let grams = self.parts.iter().map(|part| part.family.gram(part.points(a), part.points(b)));
-        let add = |mut sum: Matrix, gram: Matrix| {
-            add_scaled(1.0, gram.data(), sum.data_mut());
-            sum
-        };
-        grams.reduce(add).expect("a sum has at least one family")
+        self.add_grams(|part| part.family.gram(part.points(a), part.points(b)))
+    }
+
+    fn gram_within(&self, points: Points<'_>) -> Matrix {
+        self.add_grams(|part| part.family.gram_within(part.points(points)))
     }
 
     fn gram_row(&self, x: Point<'_>, points: Points<'_>, out: &mut [f64]) {
@@ -163,9 +174,17 @@ impl Family for Sum {
     }
 
     fn gram_grad_scales(&self, points: Points<'_>, m: &Matrix, out: &mut [f64]) {
-        for part in &self.parts {
-            part.family.gram_grad_scales(part.points(points), m, &mut out[part.scales.clone()]);
-        }
+        // Side by side, as the inner products are.
+        let slopes = self.parts.par_iter().map(|part| {
+            let mut slopes = vec![0.0; part.scales.len()];
+            part.family.gram_grad_scales(part.points(points), m, &mut slopes);
+            slopes
+        });
+        let slopes: Vec<Vec<f64>> = slopes.collect();
+        self.parts
+            .iter()
+            .zip(slopes)
+            .for_each(|(part, slopes)| out[part.scales.clone()].copy_from_slice(&slopes));
     }
 
     fn gram_grad_x(
