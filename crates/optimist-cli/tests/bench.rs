@@ -82,6 +82,45 @@ fn speed_is_measured_in_processes_and_reported_and_what_is_missing_is_made_up() 
     assert_eq!(stderr.lines().count(), 1, "more than the last was measured: {stderr}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_measurement_ends_with_the_command_that_wanted_it() {
+    use rustix::process::{Pid, Signal, kill_process};
+    for signal in [Signal::TERM, Signal::INT, Signal::KILL] {
+        let folder = tempfile::tempdir().unwrap();
+        // A peer that answers when it is tried first, and never in a cell.
+        let answer = r#"while read -r line; do case $line in *ask*) echo '{"x": [0.5, 0.5]}';; esac; done"#;
+        let wait = "echo $$ $PPID > made && mv made processes; exec sleep 1000";
+        let peer = format!("if mkdir tried 2>/dev/null; then {answer}; else {wait}; fi");
+        fake_python(&folder.path().join(".venv/bin/python"), &peer);
+        let mut speed = std::process::Command::new(env!("CARGO_BIN_EXE_optimist"))
+            .args(["bench", "speed", "--optimizers", "pycma", "--cores", "one", "--limit", "900"])
+            .current_dir(folder.path())
+            .spawn()
+            .unwrap();
+        let processes = || std::fs::read_to_string(folder.path().join("processes")).unwrap_or_default();
+        assert!(in_time(|| !processes().is_empty()), "nothing was measured");
+        kill_process(Pid::from_child(&speed), signal).unwrap();
+        speed.wait().unwrap();
+        // A zombie is as good as gone, and where nobody reaps orphans it is all that is left.
+        let has_ended = |id: &str| match std::fs::read_to_string(format!("/proc/{id}/stat")) {
+            Ok(stat) => stat.contains(") Z "),
+            Err(_) => true,
+        };
+        let ended = in_time(|| processes().split_whitespace().all(has_ended));
+        assert!(ended, "of the peer and its cell, {}, one outlived {signal:?}", processes());
+    }
+}
+
+/// Whether something comes to be while somebody would wait for it.
+#[cfg(target_os = "linux")]
+fn in_time(fact: impl Fn() -> bool) -> bool {
+    (0..600).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        fact()
+    })
+}
+
 #[test]
 fn slips_are_found_before_anything_is_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -114,11 +153,17 @@ fn tasks_are_listed_with_what_is_varied() {
 /// An environment whose interpreter passes every check and answers 0.5 to every line.
 #[cfg(unix)]
 fn fake_environment(folder: &Path) {
+    let answer = "while read -r line; do echo '{\"value\": 0.5}'; done";
+    fake_python(&folder.join(".venv-real/bin/python"), answer);
+}
+
+/// A shell script in the place of an interpreter.
+#[cfg(unix)]
+fn fake_python(python: &Path, script: &str) {
     use std::os::unix::fs::PermissionsExt;
-    let python = folder.join(".venv-real/bin/python");
     std::fs::create_dir_all(python.parent().unwrap()).unwrap();
-    std::fs::write(&python, "#!/bin/sh\nwhile read -r line; do echo '{\"value\": 0.5}'; done\n").unwrap();
-    std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::write(python, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(python, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[cfg(unix)]

@@ -1,6 +1,7 @@
 //! Measures one cell, in this process. Knows of Linux where the clock alone does not do: processor time, peak memory and
 //! staying on one core; elsewhere these are left out.
 
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use optimist::encode::Domain;
 use optimist::{Observation, Optimizer, Outcome as Told, Rng, rng};
 use rand::RngExt;
 use rand_distr::StandardNormal;
+use rustix::process::{Signal, getpgrp, getpid, kill_process_group};
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -65,6 +67,18 @@ pub fn measure(cell: &Cell, limits: Limits) -> Outcome {
         },
     };
     Outcome::Failed { reason: problem }
+}
+
+/// From now on this process ends, with what it has started, when its standard input does: when whoever asked for
+/// the measurement is gone, however that came about.
+pub fn end_with_input() {
+    std::thread::spawn(|| {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new()); // what cannot be read has ended, too
+        if getpgrp() == getpid() {
+            let _ = kill_process_group(getpgrp(), Signal::KILL);
+        }
+        std::process::exit(1);
+    });
 }
 
 /// What is measured, and where its work is done.

@@ -14,7 +14,7 @@ mod run;
 use serde::{Deserialize, Serialize};
 
 pub use goals::{Goal, goals};
-pub use measure::{Limits, measure};
+pub use measure::{Limits, end_with_input, measure};
 pub use plan::{Extent, PEERS, QUICK};
 pub use report::SpeedReport;
 pub use run::{Event, run};

@@ -1,10 +1,13 @@
 //! Measures what the result file lacks, a process for each cell, one at a time: they would slow each other down.
 
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::{Cell, Extent, Outcome, Record};
 use crate::process::last_words;
@@ -25,8 +28,8 @@ pub enum Event<'a> {
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Measures every cell that the file `out` does not hold yet, as far as they go within `limit` each, and gives all records.
-/// `command` starts a process that measures a cell and prints its [`Outcome`] as JSON, on one line. Cells that
-/// failed are tried again, and those over a limit that was lower.
+/// `command` starts a process that measures a cell and prints its [`Outcome`] as JSON, on one line; its standard input
+/// stays open for as long as the answer is wanted. Cells that failed are tried again, and those over a limit that was lower.
 ///
 /// # Errors
 /// If the results cannot be read or written.
@@ -82,14 +85,15 @@ fn is_settled(record: &Record, limit: Duration) -> bool {
 /// What a process of its own says of its cell.
 fn measure_apart(mut command: Command, limit: Duration) -> Outcome {
     let failed = |reason: String| Outcome::Failed { reason };
-    let start = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = match start {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A group of its own: whatever it has started ends with it.
+    let mut child = match command.process_group(0).spawn() {
         Ok(child) => child,
         Err(error) => return failed(format!("its process cannot be started: {error}")),
     };
     let errors = child.stderr.take().map(|stderr| thread::spawn(move || last_words(stderr)));
     if !ends_within(&mut child, limit + GRACE) {
-        let _ = child.kill(); // fails only if it has just ended
+        let _ = kill_process_group(Pid::from_child(&child), Signal::KILL); // fails only if it has just ended
         let _ = child.wait();
         return Outcome::OverLimit { seconds: limit.as_secs_f64() };
     }

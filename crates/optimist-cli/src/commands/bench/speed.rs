@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use optimist_bench::optimizers;
 use optimist_bench::speed::{
-    Cell, Cores, Event, Extent, Limits, Outcome, PEERS, SpeedReport, mean, measure, run,
+    Cell, Cores, Event, Extent, Limits, Outcome, PEERS, SpeedReport, end_with_input, mean, measure, run,
 };
 
 use super::python::prepare_peers;
@@ -59,6 +59,9 @@ pub struct CellArgs {
     /// Seconds for all of it.
     #[arg(long, default_value_t = 60)]
     limit: u64,
+    /// End when standard input does: `bench speed` holds its other end.
+    #[arg(long)]
+    attached: bool,
 }
 
 /// Where an optimizer may run.
@@ -108,6 +111,9 @@ pub fn execute(args: SpeedArgs) -> anyhow::Result<ExitCode> {
 
 /// Measures one cell here and prints what came of it as JSON.
 pub fn execute_cell(args: CellArgs) -> anyhow::Result<ExitCode> {
+    if args.attached {
+        end_with_input();
+    }
     let cell = Cell { optimizer: args.optimizer, n: args.n, d: args.d.into(), cores: args.cores.into() };
     let limits = Limits { pairs: args.pairs, time: Duration::from_secs(args.limit) };
     super::print(&format!("{}\n", serde_json::to_string(&measure(&cell, limits))?))?;
@@ -125,7 +131,7 @@ fn cell_command(program: &Path, cell: &Cell, pairs: usize, limit: u64) -> Comman
     for (option, number) in [("--n", cell.n), ("--d", cell.d), ("--pairs", pairs)] {
         command.args([option, &number.to_string()]);
     }
-    command.args(["--limit", &limit.to_string()]);
+    command.args(["--limit", &limit.to_string(), "--attached"]);
     command
 }
 
