@@ -13,7 +13,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use crate::encode::{AxisKind, Coupling, Domain, FeasibleWalk};
-use crate::maximize::maximize_in_box;
+use crate::maximize::{Pace, maximize_in_box};
 use crate::optimizer::Rng;
 use crate::projected_gradient::maximize_in_set;
 
@@ -245,7 +245,7 @@ fn climb_reals(
         }
     }
     let maximum = if region.couplings.is_empty() {
-        maximize_in_box(f, x, &lower, &upper, steps)
+        maximize_in_box(f, x, &lower, &upper, Pace { max_steps: steps, ..PACE })
     } else {
         let project = |z: &mut [f64]| {
             (0..z.len()).for_each(|j| z[j] = z[j].clamp(lower[j], upper[j]));
@@ -257,6 +257,10 @@ fn climb_reals(
     };
     (maximum.x, maximum.value)
 }
+
+/// How a climb goes. Its first step is not held back: with one of at most a tenth of the region the default effort missed
+/// the best point of a mixed lattice in 16 balls of 160 (`acquisition`), so in 6. Ending at gains of 1e-4 saved no time.
+const PACE: Pace = Pace { max_steps: 40, least_gain: 1e-7, first_step: f64::INFINITY };
 
 /// Projected gradients take more steps than a quasi-Newton method, about so many times.
 const PROJECTED_STEPS: usize = 2;

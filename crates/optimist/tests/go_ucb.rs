@@ -12,14 +12,17 @@ use rand_distr::{Distribution, StandardNormal};
 mod proposals {
     use super::*;
 
+    /// Of 60 seeds one came within 5e-3 only, the others within 1e-3, half of them within 3e-5.
     #[test]
     fn the_optimum_of_a_quadratic_is_found() {
-        for seed in 0..6 {
+        let regret = |seed: u64| {
             let mut optimizer = go_ucb(&Domain::cube(3), 16);
             run(&mut optimizer, 0..16, seed, |x| measured(hill(x)));
-            let found = optimizer.recommend().unwrap();
-            assert!(-hill(&found.x) < 1e-3, "seed {seed}: {found:?}");
-        }
+            -hill(&optimizer.recommend().unwrap().x)
+        };
+        let mut regrets: Vec<f64> = (0..7).map(regret).collect();
+        regrets.sort_by(f64::total_cmp);
+        assert!(regrets[3] < 3e-4 && regrets[5] < 1e-3 && regrets[6] < 1e-2, "{regrets:?}");
     }
 
     #[test]
