@@ -24,9 +24,16 @@ pub struct Pace {
     pub max_steps: usize,
     /// A step that gains less is the last; relative to the value where that is above 1.
     pub least_gain: f64,
-    /// The first step moves no coordinate by more than this share of its range. If this is infinite it is the gradient,
-    /// whatever its length, which may end in a corner of the box: a waste on one hill, but it finds others.
+    /// The first step moves no coordinate by more than this share of its range.
     pub first_step: f64,
+}
+
+impl Pace {
+    /// To the top, in at most so many steps. The first is the gradient, whatever its length, and may end in a corner of the
+    /// box: a waste on one hill, but it finds others.
+    pub const fn free(max_steps: usize) -> Self {
+        Self { max_steps, least_gain: 1e-7, first_step: f64::INFINITY }
+    }
 }
 
 /// Climbs from `start`, which is first put into the box. `f` writes its gradient and returns its value; where it
@@ -136,7 +143,7 @@ impl<F: FnMut(&[f64], &mut [f64]) -> f64> Gradient for Negated<'_, F> {
 mod tests {
     use super::*;
 
-    const PACE: Pace = Pace { max_steps: 100, least_gain: 1e-7, first_step: f64::INFINITY };
+    const PACE: Pace = Pace::free(100);
 
     /// A concave quadratic with its peak at (0.3, 2), steeper in the second coordinate.
     fn hill(x: &[f64], gradient: &mut [f64]) -> f64 {

@@ -93,8 +93,8 @@ impl LogNormal {
 /// the data is a rippled function, another a smooth one with noise.
 const STARTS: [(f64, f64); 2] = [(1.0, 1.0), (4.0, 10.0)];
 
-/// How long is climbed; most climbs end by themselves before 50 steps.
-const PACE: Pace = Pace { max_steps: 100, least_gain: 1e-7, first_step: f64::INFINITY };
+/// Quasi-Newton steps of a climb; most end by themselves before 50.
+const MAX_STEPS: usize = 100;
 
 /// The most probable hyper-parameters; those at the start of the ranges if there are no data.
 pub fn fit(spec: &Spec, data: &Data) -> Hyper {
@@ -111,7 +111,7 @@ pub fn fit(spec: &Spec, data: &Data) -> Hyper {
             &start,
             &lower,
             &upper,
-            PACE,
+            Pace::free(MAX_STEPS),
         )
     };
     let best = STARTS
