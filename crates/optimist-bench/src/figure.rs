@@ -209,7 +209,7 @@ fn layout(part: &TaskReport, measure: Measure, plots: &[Plot], theme: Theme) -> 
         .with_y_label(format!("{} regret", measure.name()))
         .with_label_size(12)
         .with_x_axis_min(0.0)
-        .with_x_axis_max(task.rounds() as f64)
+        .with_x_axis_max((task.n + part.horizon) as f64)
         .with_y_axis_min(0.0)
         .with_y_axis_max(if top > 0.0 { 1.05 * top } else { 1.0 })
         .with_y_tick_format(if top < 1e5 { TickFormat::Auto } else { TickFormat::Sci })

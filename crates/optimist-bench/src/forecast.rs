@@ -94,7 +94,7 @@ mod tests {
     use crate::task::find;
 
     fn cell(task: &str, optimizer: &'static str, rep: usize) -> Cell<'static> {
-        Cell { task: find(task).unwrap(), optimizer, rep }
+        Cell { task: find(task).unwrap(), optimizer, rep, horizon: 2 }
     }
 
     fn seconds(forecast: &Forecast) -> Option<f64> {

@@ -27,6 +27,8 @@ use crate::trainer::{Train, TrainError};
 pub struct Plan {
     /// The grids.
     pub grids: Vec<Grid>,
+    /// Asks of a run, if not as many as its task has.
+    pub horizon: Option<usize>,
     /// Seed of everything random.
     pub seed: u64,
     /// Cells played at the same time; 0 for as many as there are cores.
@@ -53,6 +55,8 @@ pub struct Cell<'a> {
     pub optimizer: &'a str,
     /// The repetition, counted from 0.
     pub rep: usize,
+    /// How many points are asked for after Phase I.
+    pub horizon: usize,
 }
 
 /// What [`run`] tells about its progress, from any thread.
@@ -266,7 +270,8 @@ impl Plan {
                     let names = grid.optimizers.iter().map(String::as_str);
                     let fitting = names.filter(|name| optimizers::fits(name, &task.domain));
                     let new = fitting.filter(|name| seen.insert((task.name, *name, rep)));
-                    cells.extend(new.map(|optimizer| Cell { task, optimizer, rep }));
+                    let horizon = self.horizon.unwrap_or(task.horizon);
+                    cells.extend(new.map(|optimizer| Cell { task, optimizer, rep, horizon }));
                 }
             }
         }
@@ -276,24 +281,16 @@ impl Plan {
 
 /// The cells without a record.
 fn missing<'a>(cells: &[Cell<'a>], seed: u64, finished: &[Record]) -> Result<Vec<Cell<'a>>, RunError> {
-    let finished: HashMap<_, _> = finished.iter().map(|record| (record.key(), record)).collect();
-    let mut missing = Vec::new();
-    for cell in cells {
-        let task = cell.task;
-        match finished.get(&(task.name, cell.optimizer, cell.rep, seed)) {
-            None => missing.push(*cell),
-            Some(Record { n, horizon, .. }) if (*n, *horizon) != (task.n, task.horizon) => {
-                return Err(RunError::TaskChanged {
-                    task: task.name.to_owned(),
-                    n: *n,
-                    horizon: *horizon,
-                    now: (task.n, task.horizon),
-                });
-            }
-            Some(_) => {}
+    let lengths: HashMap<_, _> =
+        cells.iter().map(|cell| (cell.task.name, (cell.task.n, cell.horizon))).collect();
+    for Record { task, n, horizon, .. } in finished {
+        if let Some(&now) = lengths.get(task.as_str()).filter(|now| **now != (*n, *horizon)) {
+            return Err(RunError::TaskChanged { task: task.clone(), n: *n, horizon: *horizon, now });
         }
     }
-    Ok(missing)
+    let finished: HashSet<_> = finished.iter().map(Record::key).collect();
+    let is_missing = |cell: &&Cell| !finished.contains(&(cell.task.name, cell.optimizer, cell.rep, seed));
+    Ok(cells.iter().filter(is_missing).copied().collect())
 }
 
 fn play_safely(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<Record, Reason> {
@@ -307,11 +304,11 @@ fn play_safely(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> 
 
 /// One run: `n` points that every optimizer is given, then `horizon` that it asks for.
 fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<Record, Reason> {
-    let task = cell.task;
-    let Luck { phase_one, noise, mut rng } = Luck::draw(task, cell.rep, seed);
-    let mut optimizer = build(cell.optimizer, &task.domain, task.rounds(), rng.random())?;
-    let mut values = Vec::with_capacity(task.rounds());
-    let mut ask_ms = Vec::with_capacity(task.horizon);
+    let (task, rounds) = (cell.task, cell.task.n + cell.horizon);
+    let Luck { phase_one, noise, mut rng } = Luck::draw(task, rounds, cell.rep, seed);
+    let mut optimizer = build(cell.optimizer, &task.domain, rounds, rng.random())?;
+    let mut values = Vec::with_capacity(rounds);
+    let mut ask_ms = Vec::with_capacity(cell.horizon);
     for (index, noise) in noise.iter().enumerate() {
         let round = index + 1;
         let x = match phase_one.get(index) {
@@ -331,7 +328,7 @@ fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<
         optimizer: cell.optimizer.to_owned(),
         rep: cell.rep,
         n: task.n,
-        horizon: task.horizon,
+        horizon: cell.horizon,
         values,
         ask_ms,
         seed,
@@ -348,15 +345,13 @@ struct Luck {
 }
 
 impl Luck {
-    fn draw(task: &Task, rep: usize, seed: u64) -> Luck {
+    fn draw(task: &Task, rounds: usize, rep: usize, seed: u64) -> Luck {
         let rng = |purpose| optimist::rng(seed, stream(task.name, rep, purpose));
         let mut points = rng("phase one");
         let mut noise = rng("noise");
         Luck {
             phase_one: (0..task.n).map(|_| task.domain.sample(&mut points)).collect(),
-            noise: (0..task.rounds())
-                .map(|_| task.noise_std * noise.sample::<f64, _>(StandardNormal))
-                .collect(),
+            noise: (0..rounds).map(|_| task.noise_std * noise.sample::<f64, _>(StandardNormal)).collect(),
             rng: rng("optimizer"),
         }
     }

@@ -116,7 +116,7 @@ fn a_peer_that_breaks_loses_its_own_cells_only() {
         optimizers: ["honest", "broken", "random"].map(str::to_owned).to_vec(),
         reps: 1,
     };
-    let plan = Plan { grids: vec![grid], seed: 0, jobs: 2 };
+    let plan = Plan { grids: vec![grid], horizon: None, seed: 0, jobs: 2 };
     let build = |name: &str, domain: &Domain, horizon: usize, seed: u64| -> Result<_, OptimizerError> {
         Ok(match name {
             "honest" => Box::new(peer(HONEST, domain, 7)) as Box<dyn Optimizer>,

@@ -347,9 +347,9 @@ fn records_that_cannot_be_reported_on_are_named_by_line() {
         error(&[good.clone(), good.clone()]).to_string(),
         "lines 1 and 2 are the same run (good on f1, repetition 0, seed 0); delete one of them"
     );
-    let short = Record { rep: 1, values: vec![1.0; 3], ..good.clone() };
+    let short = Record { rep: 1, horizon: 2, values: vec![1.0; 7], ..good.clone() };
     assert_eq!(
         error(&[good, short]).to_string(),
-        "line 2: task `f1` has 3 rounds here, but 30 now; run it again"
+        "line 2: a run of `f1` has n = 5, T = 2, but that of line 1 has n = 5, T = 25; put them into files of their own"
     );
 }

@@ -19,7 +19,7 @@ fn run_quietly(optimizers: &[&str], seed: u64, out: &Path) -> Vec<Record> {
 }
 
 fn plan(optimizers: &[&str], seed: u64) -> Plan {
-    Plan { grids: vec![grid(&["f1", "decision-tree"], optimizers, 2)], seed, jobs: 2 }
+    Plan { grids: vec![grid(&["f1", "decision-tree"], optimizers, 2)], horizon: None, seed, jobs: 2 }
 }
 
 fn grid(tasks: &[&str], optimizers: &[&str], reps: usize) -> Grid {
@@ -119,6 +119,7 @@ fn the_grids_of_a_plan_have_their_own_repetitions_and_a_cell_of_two_is_played_on
             grid(&["f1"], &["random"], 3),
             grid(&["decision-tree", "f1"], &["other", "random", "other"], 1),
         ],
+        horizon: None,
         seed: 0,
         jobs: 1,
     };
@@ -150,7 +151,8 @@ fn every_optimizer_is_told_the_same_first_points_and_noise() {
             all: Arc::clone(&heard),
         }))
     };
-    let plan = Plan { grids: vec![grid(&["decision-tree"], &["a", "b"], 1)], seed: 0, jobs: 2 };
+    let plan =
+        Plan { grids: vec![grid(&["decision-tree"], &["a", "b"], 1)], horizon: None, seed: 0, jobs: 2 };
     let task = plan.grids[0].tasks[0];
     run(&plan, &folder.path().join("out"), &build, &trainer::nobody, &|_| {}).unwrap();
     let heard = heard.lock().unwrap();
@@ -174,7 +176,8 @@ fn every_optimizer_is_told_the_same_first_points_and_noise() {
 fn peers_are_left_out_of_tasks_with_constraints() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let plan = Plan { grids: vec![grid(&["f1", "g01"], &["random", "pycma"], 1)], seed: 0, jobs: 1 };
+    let plan =
+        Plan { grids: vec![grid(&["f1", "g01"], &["random", "pycma"], 1)], horizon: None, seed: 0, jobs: 1 };
     let build =
         |_: &str, domain: &Domain, _: usize, _: u64| -> Built { Ok(Box::new(Random::new(domain.clone()))) };
     assert!(run(&plan, &out, &build, &trainer::nobody, &|_| {}).unwrap().is_empty());
@@ -308,6 +311,21 @@ impl Optimizer for Broken {
     fn recommend(&self) -> Option<Recommendation> {
         None
     }
+}
+
+#[test]
+fn a_run_may_be_longer_than_its_task_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let longer = Plan { horizon: Some(40), ..plan(&["random"], 0) };
+    run(&longer, &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap();
+    let records = results::read(&out).unwrap();
+    assert!(records.iter().all(|record| record.horizon == 40 && record.values.len() == record.n + 40));
+    let error = run(&plan(&["other"], 0), &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap_err();
+    assert!(
+        matches!(error, RunError::TaskChanged { horizon: 40, .. }),
+        "not even beside another optimizer's"
+    );
 }
 
 #[test]

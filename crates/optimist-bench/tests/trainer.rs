@@ -117,7 +117,7 @@ for line in sys.stdin:
 
 fn random_plan(tasks: &[&str], reps: usize) -> Plan {
     let grid = Grid { tasks: task::select(tasks).unwrap(), optimizers: vec!["random".into()], reps };
-    Plan { grids: vec![grid], seed: 0, jobs: 2 }
+    Plan { grids: vec![grid], horizon: None, seed: 0, jobs: 2 }
 }
 
 #[test]

@@ -47,6 +47,8 @@ pub struct Report {
 pub struct TaskReport {
     /// The task.
     pub task: &'static Task,
+    /// Asks of each run, after the points of Phase I.
+    pub horizon: usize,
     /// One row an optimizer, least cumulative regret first.
     pub rows: Vec<Row>,
 }
@@ -90,17 +92,22 @@ pub enum ReportError {
         /// Which run.
         run: String,
     },
-    /// A record of a task that has changed since.
-    #[error("line {line}: task `{task}` has {got} rounds here, but {expected} now; run it again")]
+    /// Records of runs that cannot be compared.
+    #[error(
+        "line {line}: a run of `{task}` has n = {}, T = {}, but that of line {first} has n = {}, T = {}; put them into files \
+         of their own", got.0, got.1, expected.0, expected.1
+    )]
     DifferentRounds {
         /// The line of the file, counted from 1.
         line: usize,
+        /// The first line of the same task.
+        first: usize,
         /// The task.
         task: String,
-        /// Rounds of the task.
-        expected: usize,
-        /// Rounds of this record.
-        got: usize,
+        /// Points of Phase I and asks of that line.
+        expected: (usize, usize),
+        /// Both of this record.
+        got: (usize, usize),
     },
 }
 
@@ -208,7 +215,8 @@ impl TaskReport {
         let mut rows: Vec<Row> =
             by_optimizer.iter().map(|(optimizer, records)| Row::new(optimizer, records, regrets)).collect();
         rows.sort_by(|a, b| a.cumulative.last().mean.total_cmp(&b.cumulative.last().mean));
-        TaskReport { task, rows }
+        let horizon = by_optimizer.values().flatten().next().map_or(task.horizon, |record| record.horizon);
+        TaskReport { task, horizon, rows }
     }
 
     /// What this optimizer did here, if anything.
@@ -253,17 +261,15 @@ fn check(records: &[Record]) -> Result<(), ReportError> {
     if records.is_empty() {
         return Err(ReportError::Empty);
     }
-    let mut seen = HashMap::new();
+    let (mut seen, mut lengths) = (HashMap::new(), HashMap::new());
     for (index, record) in records.iter().enumerate() {
         let line = index + 1;
         let task = task::find(&record.task).map_err(|source| ReportError::UnknownTask { line, source })?;
-        if record.values.len() != task.rounds() {
-            return Err(ReportError::DifferentRounds {
-                line,
-                task: record.task.clone(),
-                expected: task.rounds(),
-                got: record.values.len(),
-            });
+        let got = (record.n, record.horizon);
+        let (first, expected) = *lengths.entry(task.name).or_insert((line, got));
+        if got != expected {
+            let task = record.task.clone();
+            return Err(ReportError::DifferentRounds { line, first, task, expected, got });
         }
         if let Some(first) = seen.insert(record.key(), line) {
             let (task, optimizer, rep, seed) = record.key();

@@ -329,7 +329,7 @@ fn describe(part: &TaskReport) -> String {
         0.0 => "no noise".to_owned(),
         noise => format!("noise {noise}"),
     };
-    format!("`{name}`: {summary}. {source}. {}; n = {}, T = {}, {noise}.", task.kinds(), task.n, task.horizon)
+    format!("`{name}`: {summary}. {source}. {}; n = {}, T = {}, {noise}.", task.kinds(), task.n, part.horizon)
 }
 
 impl Cell {

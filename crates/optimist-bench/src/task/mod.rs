@@ -117,11 +117,6 @@ impl Task {
         self.formula().is_none()
     }
 
-    /// Rounds played: Phase I and the asks.
-    pub fn rounds(&self) -> usize {
-        self.n + self.horizon
-    }
-
     /// What is varied, counted by kind: `4 real, 2 grid, 1 category`, and whether there are constraints.
     pub fn kinds(&self) -> String {
         let count = |is_kind: fn(&AxisKind) -> bool| {

@@ -93,6 +93,9 @@ pub struct RunArgs {
     /// Repetitions of each task with each optimizer.
     #[arg(long, default_value_t = 5)]
     reps: usize,
+    /// Asks of a run, instead of as many as its task has: how optimizers fare in longer runs, or shorter ones.
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
+    horizon: Option<u16>,
     /// Seed of everything random.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -132,7 +135,8 @@ pub fn execute(command: BenchCommand) -> anyhow::Result<ExitCode> {
 fn run_grid(args: RunArgs) -> anyhow::Result<ExitCode> {
     optimizers::check(&args.optimizers)?;
     let grid = Grid { tasks: task::select(&args.tasks)?, optimizers: args.optimizers, reps: args.reps };
-    let plan = Plan { grids: vec![grid], seed: args.seed, jobs: args.jobs.map_or(0, usize::from) };
+    let jobs = args.jobs.map_or(0, usize::from);
+    let plan = Plan { grids: vec![grid], horizon: args.horizon.map(usize::from), seed: args.seed, jobs };
     for (task, optimizer) in plan.unfit() {
         eprintln!("left out: {optimizer} on {task}, since peers know no constraints");
     }

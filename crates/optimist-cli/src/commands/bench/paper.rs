@@ -50,7 +50,12 @@ pub fn execute(args: PaperArgs) -> anyhow::Result<ExitCode> {
         prepare_peers()?;
         (extent.peers, notes) = super::working_peers(FAST_PEERS.into_iter().chain(SLOW_PEERS));
     }
-    let plan = Plan { grids: extent.grids()?, seed: args.seed, jobs: args.jobs.map_or(0, usize::from) };
+    let plan = Plan {
+        grids: extent.grids()?,
+        horizon: None,
+        seed: args.seed,
+        jobs: args.jobs.map_or(0, usize::from),
+    };
 
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make {}", args.out.display()))?;
     let results = args.out.join("results.jsonl");
