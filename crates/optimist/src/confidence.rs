@@ -479,7 +479,7 @@ impl Confidence {
             row.iter_mut().for_each(|g| *g /= self.noise_var[i].sqrt());
             scaled.push_row(&row);
         }
-        let mut a = scaled.transposed_product(&scaled);
+        let mut a = scaled.transposed_product_lower();
         (0..d_w).for_each(|j| a[(j, j)] += 1.0);
         let factor = Cholesky::new(&a)
             .expect("the identity plus a Gram matrix of finite gradients is positive definite");

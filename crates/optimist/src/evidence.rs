@@ -162,9 +162,9 @@ pub fn learn(
 /// Standard deviations of its hyper-prior that a scale may move.
 const REACH: f64 = 4.0;
 
-/// Learning ends with a step that gains less, relative to the log posterior: of a hundred nats, a five-hundredth of one.
-/// docs/results/log.md has what that saves and what it costs.
-const LEAST_GAIN: f64 = 2e-5;
+/// Learning ends with a step that gains less than a hundredth of a nat: the data cannot tell such scales apart.
+/// docs/results/log.md has what that saves.
+const LEAST_GAIN: f64 = 0.01;
 
 /// The first step of learning moves no scale by more than this share of its reach. Without a limit it often ended where the
 /// evidence is lower by thousands, and the next steps were spent on the way back.

@@ -167,7 +167,10 @@ impl GoUcb {
 
     /// What is believed now on all data (`belief::refit`, whatever the preset), pending points not counted; `None` before the first value, or if no family fits.
     pub fn belief(&self) -> Option<Belief> {
-        self.refit(&mut rng(0, self.history.observations().len() as u64)).ok()
+        let growing = self.refit(&mut rng(0, self.history.observations().len() as u64)).ok()?;
+        let belief = growing.belief().clone();
+        *lock(&self.growing) = Some(growing);
+        Some(belief)
     }
 
     /// The paper's answer: one of the points of Phase II, uniformly; of Phase I if there is none.
@@ -192,9 +195,17 @@ impl GoUcb {
     fn exploit(&self, rng: &mut Rng) -> Result<Option<Vec<f64>>, OracleError> {
         match self.settings.updates {
             Updates::Refit => {
-                let mut belief = self.refit(rng)?; // lines 2-4
-                belief.suppose(&self.pending());
-                Ok(self.most_hopeful(&belief, rng)) // line 5
+                let growing = self.refit(rng)?; // lines 2-4
+                let x_t = match self.pending() {
+                    none if none.is_empty() => self.most_hopeful(growing.belief(), rng), // line 5
+                    pending => {
+                        let mut belief = growing.belief().clone();
+                        belief.suppose(&pending);
+                        self.most_hopeful(&belief, rng)
+                    }
+                };
+                *lock(&self.growing) = Some(growing);
+                Ok(x_t)
             }
             Updates::Recursive => {
                 let kept = lock(&self.recursive).take();
@@ -260,27 +271,24 @@ impl GoUcb {
         Region::between(domain, lower, upper)
     }
 
-    /// What all data say, pending points not counted. Kept from ask to ask if that changes nothing: a fit that is not
-    /// linear starts at random.
-    fn refit(&self, rng: &mut Rng) -> Result<Belief, OracleError> {
+    /// What all data say, pending points not counted. Taken from where it is kept from ask to ask, if that changes nothing: a fit
+    /// that is not linear starts at random.
+    fn refit(&self, rng: &mut Rng) -> Result<Growing, OracleError> {
         let restarts = match self.settings.oracle {
             Oracle::LevenbergMarquardt { restarts } => restarts,
             Oracle::Sgd(_) => 1,
         };
         let refit = Refit { scaled: self.settings.scaled, warp: self.settings.warp, restarts };
-        let families: Vec<_> = self.families.iter().map(|make| make()).collect();
-        let is_linear = families.iter().all(|family| family.is_linear());
+        let families = || self.families.iter().map(|make| make()).collect::<Vec<_>>();
+        let is_linear = families().iter().all(|family| family.is_linear());
         let told = self.history.observations();
         let n_fitted = if is_linear { checkpoint(told.len()) } else { told.len() };
-        let kept = lock(&self.growing).take().filter(|kept| is_linear && kept.is_current(told.len()));
-        let mut growing = match kept {
-            Some(growing) => growing,
-            None => Growing::fit(&refit, families, &told[..n_fitted], &self.frame, rng)?,
+        let mut growing = match lock(&self.growing).take().filter(|_| is_linear) {
+            Some(kept) if kept.is_current(told.len()) => kept,
+            earlier => Growing::fit(&refit, families, &told[..n_fitted], &self.frame, earlier, rng)?,
         };
         growing.follow(told, &self.frame);
-        let belief = growing.belief().clone();
-        *lock(&self.growing) = Some(growing);
-        Ok(belief)
+        Ok(growing)
     }
 
     fn start_recursion(&self) -> Result<Recursive, OracleError> {

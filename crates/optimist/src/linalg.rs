@@ -3,12 +3,12 @@
 use std::ops::{Index, IndexMut, Range};
 
 use faer::linalg::matmul::matmul;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::solvers::Llt;
-use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::reborrow::ReborrowMut;
 use faer::{Accum, MatMut, MatRef, Par, Side};
 use pulp::{Arch, NullaryFnOnce};
+use rayon::prelude::*;
 
 /// A dense matrix, one row after the other.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -107,9 +107,30 @@ impl Matrix {
         self.view().product_transposed(b.view())
     }
 
-    /// Aᵀ B.
-    pub fn transposed_product(&self, b: &Matrix) -> Matrix {
-        multiply(self.as_faer().transpose(), b.as_faer())
+    /// The lower triangle of Aᵀ A with its diagonal; what is above it means nothing.
+    pub fn transposed_product_lower(&self) -> Matrix {
+        multiply_lower(self.as_faer().transpose(), self.as_faer())
+    }
+
+    /// Fills panels of `rows` rows, each of whose entries takes so many multiplications; side by side if that is much. The
+    /// panels are the same then.
+    fn each_panel(
+        &mut self,
+        rows: usize,
+        per_entry: usize,
+        fill: impl Fn(Range<usize>, MatMut<'_, f64>) + Sync,
+    ) {
+        let (cols, is_much) = (self.cols, self.data.len() * per_entry >= SHARED_FROM);
+        let fill = |(i, data): (usize, &mut [f64])| {
+            let (start, n) = (i * rows, data.len() / cols);
+            fill(start..start + n, MatMut::from_row_major_slice_mut(data, n, cols));
+        };
+        let length = (rows * cols).max(1);
+        if is_much {
+            self.data.par_chunks_mut(length).enumerate().with_max_len(1).for_each(fill);
+        } else {
+            self.data.chunks_mut(length).enumerate().for_each(fill);
+        }
     }
 
     fn as_faer(&self) -> MatRef<'_, f64> {
@@ -207,30 +228,23 @@ impl<'a> View<'a> {
 
     /// The lower triangle of A Bᵀ with its diagonal, in little more than half the time; what is above it means nothing.
     pub fn product_transposed_lower(self, b: View<'_>) -> Matrix {
-        assert_eq!(self.rows, b.rows, "a square matrix has as many columns as rows");
-        let (a, b) = (self.as_faer(), b.as_faer());
-        let mut out = Matrix::zeros(self.rows, self.rows);
-        for Range { start, end } in panels(self.rows) {
-            let block = out.as_faer_mut().submatrix_mut(start, 0, end - start, end);
-            let (a, b) = (a.subrows(start, end - start), b.subrows(0, end));
-            matmul(block, Accum::Replace, a, b.transpose(), 1.0, Par::Seq);
-        }
-        out
+        multiply_lower(self.as_faer(), b.as_faer().transpose())
     }
 
     /// bᵀ A b for each column b of B and a symmetric A, in little more than half the time of A B.
     pub fn quadratic_forms(self, b: View<'_>) -> Vec<f64> {
         let (a, dense) = (self.as_faer(), b.as_faer());
-        let mut sums = vec![0.0; b.cols];
-        for Range { start, end } in panels(self.rows) {
+        let mut product = Matrix::zeros(self.rows, b.cols);
+        product.each_panel(THIN, self.cols / 2, |Range { start, end }, mut panel| {
             // What is left of the panel's own square stands for what is above it, too.
-            let (size, mut product) = (end - start, Matrix::zeros(end - start, b.cols));
+            let size = end - start;
             let (left, square) = (a.submatrix(start, 0, size, start), a.submatrix(start, start, size, size));
-            matmul(product.as_faer_mut(), Accum::Replace, left, dense.subrows(0, start), 2.0, Par::Seq);
-            matmul(product.as_faer_mut(), Accum::Add, square, dense.subrows(start, size), 1.0, Par::Seq);
-            for (p, i) in product.iter_rows().zip(start..end) {
-                sums.iter_mut().zip(p.iter().zip(b.row(i))).for_each(|(sum, (p, b))| *sum += p * b);
-            }
+            matmul(panel.rb_mut(), Accum::Replace, left, dense.subrows(0, start), 2.0, Par::Seq);
+            matmul(panel, Accum::Add, square, dense.subrows(start, size), 1.0, Par::Seq);
+        });
+        let mut sums = vec![0.0; b.cols];
+        for (product, b) in product.iter_rows().zip(b.iter_rows()) {
+            sums.iter_mut().zip(product.iter().zip(b)).for_each(|(sum, (p, b))| *sum += p * b);
         }
         sums
     }
@@ -255,15 +269,30 @@ impl IndexMut<(usize, usize)> for Matrix {
 
 /// Rows of a symmetric matrix that are worked on together: with fewer, less is computed twice, but products of thin
 /// matrices are slow.
-const PANEL: usize = 24;
+const THIN: usize = 24;
 
-fn panels(n: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..n).step_by(PANEL).map(move |start| start..n.min(start + PANEL))
-}
+/// Rows of any other product that are worked on together, if threads share it.
+const THICK: usize = 64;
+
+/// Multiplications from which on a product is worth sharing between threads.
+const SHARED_FROM: usize = 1 << 20;
 
 fn multiply(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
     let mut out = Matrix::zeros(a.nrows(), b.ncols());
-    matmul(out.as_faer_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    out.each_panel(THICK, a.ncols(), |Range { start, end }, panel| {
+        matmul(panel, Accum::Replace, a.subrows(start, end - start), b, 1.0, Par::Seq);
+    });
+    out
+}
+
+/// The lower triangle of a square product.
+fn multiply_lower(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
+    assert_eq!(a.nrows(), b.ncols(), "a square matrix has as many columns as rows");
+    let mut out = Matrix::zeros(a.nrows(), b.ncols());
+    out.each_panel(THIN, a.ncols() / 2, |Range { start, end }, panel| {
+        let (a, b) = (a.subrows(start, end - start), b.subcols(0, end));
+        matmul(panel.subcols_mut(0, end), Accum::Replace, a, b, 1.0, Par::Seq);
+    });
     out
 }
 
@@ -407,22 +436,20 @@ impl Cholesky {
 
     /// A⁻¹ = L⁻ᵀ L⁻¹, a third of the work that solving for the columns of the identity would be.
     pub fn inverse(&self) -> Matrix {
-        let mut l_inverse = Matrix::zeros(self.size, self.size);
-        invert_lower_triangular(l_inverse.as_faer_mut(), self.dense().as_faer(), Par::Seq);
-        let l_inverse = l_inverse.as_faer();
-        let mut inverse = Matrix::zeros(self.size, self.size);
-        triangular::matmul(
-            inverse.as_faer_mut(),
-            BlockStructure::TriangularLower,
-            Accum::Replace,
-            l_inverse.transpose(),
-            BlockStructure::TriangularUpper,
-            l_inverse,
-            BlockStructure::TriangularLower,
-            1.0,
-            Par::Seq,
-        );
-        for i in 0..self.size {
+        let (n, l) = (self.size, self.dense());
+        let mut u = Matrix::from_fn(n, n, |i, j| f64::from(i == j)); // L⁻ᵀ in the end
+        u.each_panel(THICK, n / 3, |Range { start, end: _ }, panel| {
+            let l = l.as_faer().submatrix(start, start, n - start, n - start);
+            solve_lower_triangular_in_place(l, panel.subcols_mut(start, n - start).transpose_mut(), Par::Seq);
+        });
+        let u = u.as_faer();
+        let mut inverse = Matrix::zeros(n, n);
+        inverse.each_panel(THIN, n / 3, |Range { start, end }, panel| {
+            let (left, right) =
+                (u.submatrix(start, start, end - start, n - start), u.submatrix(0, start, end, n - start));
+            matmul(panel.subcols_mut(0, end), Accum::Replace, left, right.transpose(), 1.0, Par::Seq);
+        });
+        for i in 0..n {
             for j in 0..i {
                 inverse[(j, i)] = inverse[(i, j)];
             }
@@ -547,17 +574,37 @@ mod tests {
 
     #[test]
     fn half_of_a_symmetric_matrix_tells_all_of_it() {
-        for n in [1, PANEL, 2 * PANEL + 5] {
-            let b = Matrix::from_fn(n, 4, |i, j| (1.3 * i as f64 + 0.7 * j as f64).sin());
-            let (all, half) = (b.product_transposed(&b), b.view().product_transposed_lower(b.view()));
+        // The last is large enough to be shared between threads.
+        for (n, d) in [(1, 4), (THIN, 4), (2 * THIN + 5, 4), (250, 40)] {
+            let b = Matrix::from_fn(n, d, |i, j| (1.3 * i as f64 + 0.7 * j as f64).sin());
+            let all = Matrix::from_fn(n, n, |i, j| dot(b.row(i), b.row(j)));
+            let half = b.view().product_transposed_lower(b.view());
+            let transposed = Matrix::from_fn(d, n, |i, j| b[(j, i)]).transposed_product_lower();
             for i in 0..n {
                 assert!(close(&half.row(i)[..=i], &all.row(i)[..=i], 1e-12), "row {i} of {n}");
+                assert!(close(&transposed.row(i)[..=i], &all.row(i)[..=i], 1e-12), "row {i} of {n}");
             }
             let product = all.product(&b);
             let column = |j: usize| (0..n).map(|i| b[(i, j)] * product[(i, j)]).sum();
-            let expected: Vec<f64> = (0..4).map(column).collect();
-            assert!(close(&all.view().quadratic_forms(b.view()), &expected, 1e-12), "{n}");
+            let expected: Vec<f64> = (0..d).map(column).collect();
+            assert!(close(&all.view().quadratic_forms(b.view()), &expected, 1e-10), "{n}");
         }
+    }
+
+    #[test]
+    fn a_product_that_threads_share_is_the_product() {
+        let (n, k) = (3 * THICK + 7, 120);
+        assert!(n * n * k > SHARED_FROM);
+        let a = Matrix::from_fn(n, k, |i, j| (1.3 * i as f64 - 0.7 * j as f64).cos());
+        let b = Matrix::from_fn(k, n, |i, j| (0.4 * i as f64 + 1.1 * j as f64).sin());
+        let column = |j: usize| (0..k).map(|i| b[(i, j)]).collect::<Vec<f64>>();
+        let columns: Vec<Vec<f64>> = (0..n).map(column).collect();
+        let expected = Matrix::from_fn(n, n, |i, j| dot(a.row(i), &columns[j]));
+        assert!(close(a.product(&b).data(), expected.data(), 1e-12));
+        let spd = Matrix::from_fn(n, n, |i, j| (-(i.abs_diff(j) as f64)).exp() + 0.1 * f64::from(i == j));
+        let inverse = Cholesky::new(&spd).expect("positive definite").inverse();
+        let identity = Matrix::from_fn(n, n, |i, j| f64::from(i == j));
+        assert!(close(inverse.product(&spd).data(), identity.data(), 1e-9));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub struct Maximum {
 pub struct Pace {
     /// Steps at the most.
     pub max_steps: usize,
-    /// A step that gains less is the last; relative to the value where that is above 1.
+    /// A step that gains less is the last.
     pub least_gain: f64,
     /// The first step moves no coordinate by more than this share of its range.
     pub first_step: f64,
@@ -32,7 +32,7 @@ impl Pace {
     /// To the top, in at most so many steps. The first is the gradient, whatever its length, and may end in a corner of the
     /// box: a waste on one hill, but it finds others.
     pub const fn free(max_steps: usize) -> Self {
-        Self { max_steps, least_gain: 1e-7, first_step: f64::INFINITY }
+        Self { max_steps, least_gain: 0.0, first_step: f64::INFINITY }
     }
 }
 
@@ -61,7 +61,8 @@ pub fn maximize_in_box(
     };
     let solver = Lbfgsb::new()
         .with_absolute_projected_gradient_tolerance(1e-5 * unit)
-        .with_relative_cost_reduction_tolerance(pace.least_gain);
+        .with_relative_cost_reduction_tolerance(AT_THE_TOP)
+        .with_absolute_cost_change_tolerance(pace.least_gain);
     let state = FirstOrderState::new(in_units(&x));
     // A line search that fails next to the optimum ends the climb with an error; the best point that
     // was evaluated is kept by the problem itself, so there is nothing to do about it.
@@ -79,6 +80,9 @@ fn unit(first_step: f64, grad: &[f64], lower: &[f64], upper: &[f64]) -> f64 {
     let unit = (first_step / longest).sqrt().log2().floor();
     if unit.is_finite() { unit.clamp(-64.0, 0.0).exp2() } else { 1.0 }
 }
+
+/// A step that gains less than this share of the value, or less than this where the value is below 1, ends at the top.
+const AT_THE_TOP: f64 = 1e-7;
 
 /// Cost of a point where the function is not finite: so high that any line search backs off.
 const WALL: f64 = 1e30;

@@ -193,7 +193,7 @@ pub fn search(
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
     let candidates: Vec<Vec<f64>> = order.into_iter().map(|i| std::mem::take(&mut candidates[i])).collect();
     let starts: Vec<&Vec<f64>> = candidates.iter().take(effort.climbs).chain(incumbents).collect();
-    let climbed = starts.into_par_iter().map(|start| search.climb(start)).collect();
+    let climbed = starts.into_par_iter().with_max_len(1).map(|start| search.climb(start)).collect();
     let mut found = Found { climbed, candidates };
     found.sort();
     found

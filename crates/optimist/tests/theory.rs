@@ -305,7 +305,7 @@ impl Case {
         let (family, grid) = ((self.family)(), grid());
         let gradients: Vec<Vec<f64>> = grid.iter().map(|x| grad_w(&*family, &self.w_star, x)).collect();
         let gradients = Matrix::from_rows(self.w_star.len(), gradients.iter().map(Vec::as_slice));
-        let factor = Cholesky::new(&gradients.transposed_product(&gradients)).unwrap();
+        let factor = Cholesky::new(&gradients.transposed_product_lower()).unwrap();
         let mut direction = vec![1.0; self.w_star.len()];
         let mut length = 1.0;
         for _ in 0..200 {

@@ -2,12 +2,15 @@
 //!
 //! Up to 127 observations the belief is refitted after each. Beyond that the scales hardly change from one observation
 //! to the next: they are learnt at checkpoints, and observations in between are added to the ball. So an ask of a
-//! long run costs what one of a short run does. Which observations a checkpoint looks at depends on their number
-//! alone: the belief is a function of the observations, kept or made anew.
+//! long run costs what one of a short run does. At some checkpoints, the anchors, scales are learnt from the centres of their
+//! hyper-priors; at those that follow, from the scales of the last anchor, which takes a fraction of the steps. Which
+//! observations a checkpoint looks at depends on their number alone: the belief is a function of the observations, kept or made
+//! anew.
 
 use super::refit::Refit;
 use super::{Belief, FailedAs, Told};
 use crate::acquisition::Frame;
+use crate::evidence::Learnt;
 use crate::model::Family;
 use crate::optimizer::{Observation, Rng};
 use crate::oracle::OracleError;
@@ -25,28 +28,49 @@ const LONGEST_STEP: usize = 64;
 pub struct Growing {
     belief: Belief,
     failed_as: FailedAs,
+    anchor: Anchor,
     learnt_at: usize,
     n_told: usize,
 }
 
+/// Scales, family by family, from which those of later checkpoints are learnt.
+struct Anchor {
+    at: usize,
+    learnt: Vec<Option<Learnt>>,
+}
+
 impl Growing {
-    /// Refitted on all observations.
+    /// Refitted on all observations. What an earlier one knows saves time and changes nothing.
     ///
     /// # Errors
     /// If no family could be fitted.
     pub fn fit(
         refit: &Refit,
-        families: impl IntoIterator<Item = Box<dyn Family>>,
+        families: impl Fn() -> Vec<Box<dyn Family>>,
         observations: &[Observation],
         frame: &Frame,
+        earlier: Option<Self>,
         rng: &mut Rng,
     ) -> Result<Self, OracleError> {
-        let believed = working_set(observations, BELIEVED_FROM);
-        let failed_as = FailedAs::among(&believed).ok_or(OracleError::NothingToFit)?;
-        let told = Told::new(believed, failed_as, frame);
-        let sample = Told::new(working_set(observations, LEARNT_FROM), failed_as, frame);
-        let belief = refit.fit(families, &sample, &told, rng)?;
-        Ok(Self { belief, failed_as, learnt_at: observations.len(), n_told: observations.len() })
+        type Families = Vec<Box<dyn Family>>;
+        let mut learn = |families: Families, told: &[Observation], start: &[Option<Learnt>]| {
+            let believed = working_set(told, BELIEVED_FROM);
+            let failed_as = FailedAs::among(&believed).ok_or(OracleError::NothingToFit)?;
+            let sample = Told::new(working_set(told, LEARNT_FROM), failed_as, frame);
+            let fits = refit.learn(families, &sample, start, rng);
+            Ok::<_, OracleError>((fits, failed_as, Told::new(believed, failed_as, frame)))
+        };
+        let (n, fitted) = (observations.len(), families());
+        let at = if fitted.iter().all(|family| family.is_linear()) { anchor(n) } else { n };
+        let learnt_at_anchor = match earlier.map(|earlier| earlier.anchor) {
+            _ if at == n => Vec::new(),
+            Some(anchor) if anchor.at == at => anchor.learnt,
+            _ => learn(families(), &observations[..at], &[]).map_or(Vec::new(), |(fits, ..)| fits.learnt()),
+        };
+        let (fits, failed_as, told) = learn(fitted, observations, &learnt_at_anchor)?;
+        let learnt = if at == n { fits.learnt() } else { learnt_at_anchor };
+        let belief = fits.believe(&told)?;
+        Ok(Self { belief, failed_as, anchor: Anchor { at, learnt }, learnt_at: n, n_told: n })
     }
 
     /// Whether no checkpoint has been passed since it was fitted.
@@ -68,9 +92,18 @@ impl Growing {
 
 /// How many of `n_told` observations there were at the last checkpoint: within 2 %, and within 64, of all.
 pub fn checkpoint(n_told: usize) -> usize {
-    let largest_power = n_told.checked_ilog2().map_or(1, |log| 1 << log);
-    let step = (largest_power / 64).clamp(1, LONGEST_STEP);
-    n_told - n_told % step
+    last_multiple(n_told, 64, LONGEST_STEP)
+}
+
+/// How many there were at the last anchor: every eighth checkpoint is one, among the first 64 all, every second or every fourth.
+fn anchor(n_told: usize) -> usize {
+    last_multiple(n_told, 8, 8 * LONGEST_STEP)
+}
+
+/// The last multiple, up to n, of its leading power of two over `share`; of `longest` if that is less.
+fn last_multiple(n: usize, share: usize, longest: usize) -> usize {
+    let leading_power = n.checked_ilog2().map_or(1, |log| 1 << log);
+    n - n % (leading_power / share).clamp(1, longest)
 }
 
 /// The observations that stand for all: all of them, or a quarter of `limit` that are best, a quarter that are newest
@@ -116,9 +149,20 @@ mod tests {
         (0..t).map(observation).collect()
     }
 
+    fn fit_after(earlier: Option<Growing>, observations: &[Observation]) -> Growing {
+        let families = || -> Vec<Box<dyn Family>> { vec![Box::new(Anova::new(2))] };
+        let frame = Frame::symmetric(2);
+        Growing::fit(&REFIT, families, observations, &frame, earlier, &mut rng(1, 0)).unwrap()
+    }
+
     fn fit(observations: &[Observation]) -> Growing {
-        let families: [Box<dyn Family>; 1] = [Box::new(Anova::new(2))];
-        Growing::fit(&REFIT, families, observations, &Frame::symmetric(2), &mut rng(1, 0)).unwrap()
+        fit_after(None, observations)
+    }
+
+    /// Of twenty points.
+    fn predictions(growing: &Growing) -> Vec<(f64, f64)> {
+        let probe = Matrix::from_fn(20, 2, |i, j| (0.37 * i as f64 + 0.91 * j as f64).sin());
+        probe.iter_rows().map(|x| growing.belief().predict(x)).collect()
     }
 
     #[test]
@@ -161,10 +205,6 @@ mod tests {
     #[test]
     fn a_belief_that_followed_is_the_one_that_is_made_anew() {
         let (all, frame) = (observations(600), Frame::symmetric(2));
-        let probe = Matrix::from_fn(20, 2, |i, j| (0.37 * i as f64 + 0.91 * j as f64).sin());
-        let predictions = |growing: &Growing| -> Vec<(f64, f64)> {
-            probe.iter_rows().map(|x| growing.belief().predict(x)).collect()
-        };
         for n in [131, 259, 597] {
             let mut step_by_step = fit(&all[..checkpoint(n)]);
             (checkpoint(n)..=n).for_each(|n| step_by_step.follow(&all[..n], &frame));
@@ -172,6 +212,31 @@ mod tests {
             at_once.follow(&all[..n], &frame);
             assert!(step_by_step.is_current(n) && n > checkpoint(n));
             assert_eq!(predictions(&step_by_step), predictions(&at_once));
+        }
+    }
+
+    #[test]
+    fn anchors_are_checkpoints_and_within_an_eighth_and_within_512() {
+        assert!((0..16).all(|n| anchor(n) == n));
+        for n in (16..5000).chain([99_999, 100_000]) {
+            let at = anchor(n);
+            assert!(8 * (n - at) <= n && n - at < 512, "{at} for {n}");
+            assert_eq!((anchor(at), checkpoint(at)), (at, at));
+        }
+    }
+
+    #[test]
+    fn an_earlier_belief_changes_nothing() {
+        let all = observations(300);
+        for n in [64, 65, 71, 144, 300] {
+            let anew = predictions(&fit(&all[..n]));
+            for earlier in [anchor(n), n - 1, 30] {
+                assert_eq!(
+                    predictions(&fit_after(Some(fit(&all[..earlier])), &all[..n])),
+                    anew,
+                    "{earlier}, {n}"
+                );
+            }
         }
     }
 

@@ -21,6 +21,9 @@ const WARP_STD: f64 = 0.3;
 /// Quasi-Newton steps for the scales; 15 and 100 gave the same regret as 40.
 const SCALE_STEPS: usize = 30;
 
+/// The same from scales that were learnt from most of the data.
+const FURTHER_SCALE_STEPS: usize = 10;
+
 /// Fits and scales alternate this often for a family that is not linear in w.
 const ALTERNATIONS: usize = 2;
 
@@ -35,40 +38,28 @@ pub struct Refit {
 }
 
 impl Refit {
-    /// The belief of the family that explains `sample` best, after all of `told`. What the scales are learnt from may be
-    /// less than all: their number of operations grows with its cube.
-    ///
-    /// # Errors
-    /// If no family could be fitted; the last one's reason.
-    pub fn fit(
+    /// What `sample` says of each family. The scales of a family that is linear in w are learnt from those of `start`, family
+    /// by family, where there are any.
+    pub fn learn(
         &self,
-        families: impl IntoIterator<Item = Box<dyn Family>>,
+        families: Vec<Box<dyn Family>>,
         sample: &Told,
-        told: &Told,
+        start: &[Option<Learnt>],
         rng: &mut Rng,
-    ) -> Result<Belief, OracleError> {
-        let mut outputs = if self.scaled { Outputs::standardized(&sample.y) } else { Outputs::PLAIN };
-        let sample = sample.data(&outputs);
+    ) -> Fits {
+        let outputs = if self.scaled { Outputs::standardized(&sample.y) } else { Outputs::PLAIN };
+        let data = sample.data(&outputs);
         // All luck is drawn here: side by side, families must not share it.
-        let with_starts = |family: Box<dyn Family>| (self.draw_starts(&*family, rng), family);
-        let families: Vec<_> = families.into_iter().map(with_starts).collect();
-        let fits: Vec<Result<Fitted, OracleError>> = families
+        let mut with_starts = |(i, family): (usize, Box<dyn Family>)| {
+            let scales = start.get(i).and_then(Option::as_ref);
+            (scales, self.draw_starts(&*family, rng), family)
+        };
+        let families: Vec<_> = families.into_iter().enumerate().map(&mut with_starts).collect();
+        let fits = families
             .into_par_iter()
-            .map(|(starts, family)| self.fit_family(family, &sample, &starts))
+            .map(|(scales, weights, family)| self.fit_family(family, &data, scales, &weights))
             .collect();
-        let mut best: Option<Fitted> = None;
-        let mut failure = OracleError::NothingToFit;
-        for fit in fits {
-            match fit {
-                Ok(fit) if best.as_ref().is_none_or(|best| fit.evidence > best.evidence) => best = Some(fit),
-                Ok(_) => {}
-                Err(error) => failure = error,
-            }
-        }
-        let Fitted { family, learnt, w, .. } = best.ok_or(failure)?;
-        let data = if family.is_linear() { told.data(&outputs) } else { sample };
-        outputs.warp = learnt.warp;
-        Ok(Belief { ball: ball(family, &data, &learnt, &w), outputs, noise_std: learnt.noise_std })
+        Fits { fits, outputs, data }
     }
 
     /// Where fits of the weights begin; a family that is linear in them needs no start.
@@ -82,13 +73,15 @@ impl Refit {
         &self,
         mut family: Box<dyn Family>,
         data: &Data,
+        start: Option<&Learnt>,
         starts: &[Vec<f64>],
     ) -> Result<Fitted, OracleError> {
-        let learning = Learning { warp_std: self.warp.then_some(WARP_STD), max_steps: SCALE_STEPS };
+        let max_steps = if start.is_some() { FURTHER_SCALE_STEPS } else { SCALE_STEPS };
+        let learning = Learning { warp_std: self.warp.then_some(WARP_STD), max_steps };
         if family.is_linear() {
             let at = Linearization::new(&*family, &prior_mean(&*family), &data.x);
             let (learnt, evidence) =
-                evidence::learn(&mut *family, data, &at, None, learning).ok_or(OracleError::NothingToFit)?;
+                evidence::learn(&mut *family, data, &at, start, learning).ok_or(OracleError::NothingToFit)?;
             return Ok(Fitted { family, learnt, w: at.w, evidence });
         }
         let (mut learnt, mut evidence) = (Learnt::prior(&*family), f64::NEG_INFINITY);
@@ -100,6 +93,42 @@ impl Refit {
             w = fit_weights(&*family, data, &learnt, &w)?;
         }
         Ok(Fitted { family, learnt, w, evidence })
+    }
+}
+
+/// Families fitted to the same observations.
+pub struct Fits {
+    fits: Vec<Result<Fitted, OracleError>>,
+    outputs: Outputs,
+    data: Data,
+}
+
+impl Fits {
+    /// Scales, noise and warp of each family; `None` where a fit failed.
+    pub fn learnt(&self) -> Vec<Option<Learnt>> {
+        self.fits.iter().map(|fit| fit.as_ref().ok().map(|fit| fit.learnt.clone())).collect()
+    }
+
+    /// The belief of the family that explains its sample best, after all of `told`. A sample may be less than all: the
+    /// number of operations to learn scales grows with its cube.
+    ///
+    /// # Errors
+    /// If no family could be fitted; the last one's reason.
+    pub fn believe(self, told: &Told) -> Result<Belief, OracleError> {
+        let Self { fits, mut outputs, data } = self;
+        let mut best: Option<Fitted> = None;
+        let mut failure = OracleError::NothingToFit;
+        for fit in fits {
+            match fit {
+                Ok(fit) if best.as_ref().is_none_or(|best| fit.evidence > best.evidence) => best = Some(fit),
+                Ok(_) => {}
+                Err(error) => failure = error,
+            }
+        }
+        let Fitted { family, learnt, w, .. } = best.ok_or(failure)?;
+        let data = if family.is_linear() { told.data(&outputs) } else { data };
+        outputs.warp = learnt.warp;
+        Ok(Belief { ball: ball(family, &data, &learnt, &w), outputs, noise_std: learnt.noise_std })
     }
 }
 
@@ -175,7 +204,7 @@ mod tests {
     }
 
     fn fit(families: Vec<Box<dyn Family>>, told: &Told, pending: &[Vec<f64>]) -> Belief {
-        let mut belief = REFIT.fit(families, told, told, &mut rng(1, 0)).unwrap();
+        let mut belief = REFIT.learn(families, told, &[], &mut rng(1, 0)).believe(told).unwrap();
         belief.suppose(pending);
         belief
     }
@@ -235,7 +264,7 @@ mod tests {
     #[test]
     fn without_families_there_is_no_belief() {
         let told = told(3, wave);
-        let error = REFIT.fit([], &told, &told, &mut rng(0, 0)).err();
+        let error = REFIT.learn(Vec::new(), &told, &[], &mut rng(0, 0)).believe(&told).err();
         assert_eq!(error, Some(OracleError::NothingToFit));
     }
 }

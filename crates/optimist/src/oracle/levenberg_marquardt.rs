@@ -130,7 +130,7 @@ impl Linearized {
         let curvature = if problem.x.rows() < here.w.len() {
             Curvature::Dual(gram(problem, &here.w))
         } else {
-            Curvature::Primal(jacobian.transposed_product(&jacobian))
+            Curvature::Primal(jacobian.transposed_product_lower())
         };
         let mut gradient = jacobian.transposed_times(&here.residuals);
         add_scaled(problem.prior_weight, &here.u, &mut gradient);
@@ -326,7 +326,7 @@ mod tests {
                 let mut slope = Linearized::new(&problem, &prior, &here);
                 slope.curvature = Curvature::Dual(gram(&problem, &here.w));
                 let dual = slope.step(&here.u, mu).unwrap();
-                slope.curvature = Curvature::Primal(slope.jacobian.transposed_product(&slope.jacobian));
+                slope.curvature = Curvature::Primal(slope.jacobian.transposed_product_lower());
                 let primal = slope.step(&here.u, mu).unwrap();
                 for (dual, primal) in dual.iter().zip(&primal) {
                     assert!((dual - primal).abs() < 1e-7 * (1.0 + primal.abs()), "{dual} is not {primal}");
@@ -357,7 +357,7 @@ mod tests {
                 phi.row_mut(i).iter_mut().for_each(|phi| *phi /= std);
                 scaled_y[i] /= std;
             }
-            let mut matrix = phi.transposed_product(&phi);
+            let mut matrix = phi.transposed_product_lower();
             (0..n_features).for_each(|k| matrix[(k, k)] += 0.7 / prior.std[k].powi(2));
             let ridge = Cholesky::new(&matrix).unwrap().solve(&phi.transposed_times(&scaled_y));
             for (w, ridge) in found.w.iter().zip(&ridge) {
