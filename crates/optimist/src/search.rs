@@ -35,13 +35,15 @@ pub struct Effort {
     pub near: usize,
     /// Climbs from the best candidates.
     pub climbs: usize,
-    /// Quasi-Newton steps of a climb.
+    /// Quasi-Newton steps of a climb, before only the best quarter of the climbs go on.
+    pub first_steps: usize,
+    /// Quasi-Newton steps of those that go on. If this is no more, none does.
     pub steps: usize,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { spread: 400, near: 300, climbs: 12, steps: 40 }
+        Self { spread: 400, near: 300, climbs: 12, first_steps: 8, steps: 40 }
     }
 }
 
@@ -182,7 +184,7 @@ pub fn search(
     effort: Effort,
     rng: &mut Rng,
 ) -> Found {
-    let search = Search { score, region, steps: effort.steps };
+    let search = |steps: usize| Search { score, region, steps };
     let mut candidates = region.samples(effort.spread, rng);
     if !incumbents.is_empty() {
         candidates
@@ -193,9 +195,13 @@ pub fn search(
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
     let candidates: Vec<Vec<f64>> = order.into_iter().map(|i| std::mem::take(&mut candidates[i])).collect();
     let starts: Vec<&Vec<f64>> = candidates.iter().take(effort.climbs).chain(incumbents).collect();
-    let climbed = starts.into_par_iter().with_max_len(1).map(|start| search.climb(start)).collect();
+    let first = search(effort.first_steps);
+    let climbed = starts.into_par_iter().with_max_len(1).map(|start| first.climb(start)).collect();
     let mut found = Found { climbed, candidates };
     found.sort();
+    if effort.steps > effort.first_steps {
+        found.climb_on(|x| search(effort.steps).climb(x));
+    }
     found
 }
 
@@ -203,6 +209,18 @@ impl Found {
     /// Where the best climb ended, and the score there.
     pub fn best(&self) -> Option<(&[f64], f64)> {
         self.climbed.first().map(|(x, score)| (x.as_slice(), *score))
+    }
+
+    /// Climbs the best quarter of the climbs further.
+    fn climb_on(&mut self, climb: impl Fn(&[f64]) -> (Vec<f64>, f64) + Sync) {
+        let best = self.climbed.len().div_ceil(4);
+        self.climbed[..best].par_iter_mut().with_max_len(1).for_each(|climbed| {
+            let further = climb(&climbed.0);
+            if further.1 > climbed.1 {
+                *climbed = further;
+            }
+        });
+        self.sort();
     }
 
     /// Climbs the best `n` climbs again, over real coordinates only, on another function: a dearer one that the score

@@ -79,7 +79,7 @@ pub struct GpBo {
 }
 
 /// The search for the best point: more than enough in 20 dimensions.
-const EFFORT: Effort = Effort { spread: 600, near: 400, climbs: 10, steps: 60 };
+const EFFORT: Effort = Effort { spread: 600, near: 400, climbs: 10, first_steps: 60, steps: 60 };
 
 /// How many of the points with the best posterior mean are searched around.
 const N_INCUMBENTS: usize = 3;
