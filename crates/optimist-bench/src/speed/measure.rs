@@ -39,6 +39,9 @@ impl Limits {
     /// Pairs that do for an optimizer that takes seconds for each.
     const ENOUGH: usize = 5;
 
+    /// Times that our own optimizers go through the same pairs, if the time is enough.
+    const PASSES: usize = 5;
+
     /// While an optimizer is measured it is told more: by an eighth of n at the most, unless that were too few.
     fn for_n(self, n: usize) -> Limits {
         Limits { pairs: self.pairs.min((n / 8).max(Self::ENOUGH)), ..self }
@@ -54,7 +57,7 @@ impl Limits {
 /// Pins this process to one core if the cell says so: call it in a process that does nothing else.
 pub fn measure(cell: &Cell, limits: Limits) -> Outcome {
     let limits = limits.for_n(cell.n);
-    let measured = catch_unwind(AssertUnwindSafe(|| Subject::start(cell, limits)?.measure(cell, limits)));
+    let measured = catch_unwind(AssertUnwindSafe(|| measure_passes(cell, limits)));
     let problem = match measured {
         Ok(Ok(times)) => return Outcome::Measured(times),
         Ok(Err(reason)) => reason,
@@ -67,6 +70,22 @@ pub fn measure(cell: &Cell, limits: Limits) -> Outcome {
         },
     };
     Outcome::Failed { reason: problem }
+}
+
+/// Other programs only ever add to the time by the clock. So our own optimizers go through the same pairs again, and each pair
+/// counts with its fastest pass. What is compared with peers, time on the processor, is that of the first pass, as theirs is.
+fn measure_passes(cell: &Cell, limits: Limits) -> Result<Times, String> {
+    let start = Instant::now();
+    let mut times = Subject::start(cell, limits)?.measure(cell, limits)?;
+    let is_peer = peer::NAMES.contains(&cell.optimizer.as_str());
+    for n_passes in 1..Limits::PASSES {
+        if is_peer || start.elapsed().mul_f64(1.0 + 1.0 / n_passes as f64) > limits.time {
+            break;
+        }
+        let again = Subject::start(cell, limits)?.measure(cell, limits)?;
+        times.wall_ms.iter_mut().zip(again.wall_ms).for_each(|(least, ms)| *least = least.min(ms));
+    }
+    Ok(times)
 }
 
 /// From now on this process ends, with what it has started, when its standard input does: when whoever asked for

@@ -77,7 +77,7 @@ pub enum Outcome {
 /// How long things took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// Milliseconds of each tell with the ask after it, by the clock.
+    /// Milliseconds of each tell with the ask after it, by the clock; of our own optimizers the least of several passes.
     pub wall_ms: Vec<f64>,
     /// The same on the processor, all threads together: what other programs do is not in it. Empty if not known.
     pub cpu_ms: Vec<f64>,

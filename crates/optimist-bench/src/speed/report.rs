@@ -321,15 +321,16 @@ fn how_to_read() -> Vec<Block<'static>> {
         "An optimizer is told n noisy values of a smooth function at uniform points of [0, 1]^d. Then each figure is the mean \
          over up to 64 pairs, fewer where they take seconds or n is small, of telling it the value at its last suggestion and asking \
          for the next. A number in brackets is how many times that of `go-ucb` it is, for the same n and d.",
-        "On one core the figure is time on the processor, all threads together: other programs on the machine do not change \
-         it. The process is held on one core, and libraries of peers are told to use one thread. On all cores the figure is \
-         the time by the clock, and other programs do change it.",
+        "On one core the figure is time on the processor, all threads together: other programs on the machine change it \
+         little. The process is held on one core, and libraries of peers are told to use one thread. On all cores the figure is \
+         the time by the clock, to which other programs add: our own optimizers go through the same pairs up to five times, \
+         and each pair counts with its fastest; peers go once. Time on the processor is always that of the first time.",
         "`> 60 s`: no suggestion within the limit. –: not measured, since something smaller was over the limit or failed. \
          `To be ready` is the time from an empty optimizer to its first suggestion, by the clock, for each of the n points; the \
          start of a peer's Python is in it. Each cell has a process of its own, whose peak of memory it is; of a peer that of \
          its Python.",
         "Optimizers that work in generations or at checkpoints have many cheap pairs and a few dear ones: see the median and \
-         the slowest.",
+         the slowest. Others draw their first points at random, HEBO d + 1 of them, and a few milliseconds say nothing then.",
     ];
     vec![Block::Heading("How to read this".into()), Block::List(facts.map(str::to_owned).to_vec())]
 }

@@ -4,8 +4,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::{Family, Point, Points, Scale};
 use crate::linalg::{Matrix, add_scaled};
 use crate::optimizer::Rng;
@@ -42,14 +40,13 @@ impl Sum {
         Self { parts }
     }
 
-    /// The sum of what each part gives; the parts work side by side.
-    fn add_grams(&self, gram: impl Fn(&Part) -> Matrix + Send + Sync) -> Matrix {
-        let grams: Vec<Matrix> = self.parts.par_iter().map(gram).collect();
+    /// The sum of what each part gives.
+    fn add_grams(&self, gram: impl Fn(&Part) -> Matrix) -> Matrix {
         let add = |mut sum: Matrix, gram: Matrix| {
             add_scaled(1.0, gram.data(), sum.data_mut());
             sum
         };
-        grams.into_iter().reduce(add).expect("a sum has at least one family")
+        self.parts.iter().map(gram).reduce(add).expect("a sum has at least one family")
     }
 
     fn last(&self) -> &Part {
@@ -174,17 +171,9 @@ impl Family for Sum {
     }
 
     fn gram_grad_scales(&self, points: Points<'_>, m: &Matrix, out: &mut [f64]) {
-        // Side by side, as the inner products are.
-        let slopes = self.parts.par_iter().map(|part| {
-            let mut slopes = vec![0.0; part.scales.len()];
-            part.family.gram_grad_scales(part.points(points), m, &mut slopes);
-            slopes
-        });
-        let slopes: Vec<Vec<f64>> = slopes.collect();
-        self.parts
-            .iter()
-            .zip(slopes)
-            .for_each(|(part, slopes)| out[part.scales.clone()].copy_from_slice(&slopes));
+        for part in &self.parts {
+            part.family.gram_grad_scales(part.points(points), m, &mut out[part.scales.clone()]);
+        }
     }
 
     fn gram_grad_x(
