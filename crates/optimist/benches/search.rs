@@ -50,7 +50,7 @@ fn score_with_grad(bencher: Bencher, (t, d): (usize, usize)) {
 fn climb(bencher: Bencher, (t, d): (usize, usize)) {
     let (ball, frame, domain) = (ball(t, d), Frame::symmetric(d), Domain::cube(d));
     let hope = Hope { ball: &ball, radius: 0.5, frame: &frame };
-    let effort = Effort { spread: 1, near: 0, climbs: 1, ..Effort::default() };
+    let effort = Effort { spread: 1, near: 0, climbs: 1, first_steps: 40, steps: 40 };
     let region = Region::whole(&domain);
     bencher.bench_local(|| argmax(&hope, &region, &[], |_| false, effort, &mut rng(0, 0)));
 }
