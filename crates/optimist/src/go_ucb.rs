@@ -262,12 +262,7 @@ impl GoUcb {
         let (Some(trust), Some(best)) = (&self.settings.trust_region, best) else {
             return Region::whole(domain);
         };
-        let half = self.width.half;
-        let (mut lower, mut upper) = trust.reach(&self.history);
-        for (j, centre) in best.iter().enumerate() {
-            lower[j] = lower[j].max(centre - half);
-            upper[j] = upper[j].min(centre + half);
-        }
+        let (lower, upper) = trust.around(best, &self.width, &self.history);
         Region::between(domain, lower, upper)
     }
 

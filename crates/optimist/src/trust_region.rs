@@ -1,13 +1,16 @@
 //! The box around the best point so far in which the next one is looked for.
 //!
-//! A family that is wrong far away from the data is often right nearby. After a few gains in a row the box
-//! doubles, after more failures it halves, and when it has become tiny it starts over at full size, which is the whole
-//! cube (after TuRBO, Eriksson et al. 2019). Starting at half the cube's side was as good in cumulative
-//! regret and worse in simple regret; without a trust region it is the other way round (docs/results/log.md).
+//! A family that is wrong far away from the data is often right nearby. The box begins at half the cube to either side; after a
+//! few gains in a row it doubles, after more failures it halves (after TuRBO, Eriksson et al. 2019). When it has become tiny it
+//! sweeps through all widths, from the whole cube down, a trial each: once the near surroundings are known, nobody can tell how
+//! far away the next gain is. docs/results/log.md has what other ways of starting and of starting over did.
 //!
 //! The edges of the cube are approached step by step. A bound that a person wrote down is often where things break (a
 //! learning rate of nothing, a sample of no one), a model that saw no point there knows nothing of it, and yet a
 //! trend is always highest at an edge.
+//!
+//! Choices are never left out, and of a grid the next levels are always in the box: else a switch would be stuck as soon as the
+//! box is narrower than the cube.
 
 use crate::encode::AxisKind;
 use crate::history::History;
@@ -15,14 +18,19 @@ use crate::history::History;
 /// Half-width of a box that holds the cube from anywhere in it.
 const WHOLE: f64 = 1.0;
 
+/// Half-width of the first box.
+const FIRST: f64 = 0.5;
+
 /// When the box grows, shrinks and starts over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrustRegion {
     /// Gains in a row after which the box doubles.
     pub gains: usize,
-    /// Failures in a row after which it halves.
+    /// Failures in a row after which it halves, on the first way down.
     pub failures: usize,
-    /// Half-width below which it starts over at full size, in units of the cube's side.
+    /// The same once it has been tiny.
+    pub failures_in_sweep: usize,
+    /// Half-width below which it is tiny and starts over at full size, in units of the cube's side.
     pub smallest: f64,
     /// How much of the way from the outermost point told to the edge of the cube one step may go.
     pub approach: f64,
@@ -30,7 +38,7 @@ pub struct TrustRegion {
 
 impl Default for TrustRegion {
     fn default() -> Self {
-        Self { gains: 3, failures: 4, smallest: 0.01, approach: 0.5 }
+        Self { gains: 3, failures: 4, failures_in_sweep: 1, smallest: 0.01, approach: 0.5 }
     }
 }
 
@@ -38,7 +46,9 @@ impl Default for TrustRegion {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Width {
     /// Half-width, in units of the cube's side.
-    pub half: f64,
+    half: f64,
+    /// Whether it has been tiny.
+    sweeps: bool,
     gains: usize,
     failures: usize,
     best: f64,
@@ -47,7 +57,7 @@ pub struct Width {
 
 impl Default for Width {
     fn default() -> Self {
-        Self { half: WHOLE, gains: 0, failures: 0, best: f64::NEG_INFINITY, n_told: 0 }
+        Self { half: FIRST, sweeps: false, gains: 0, failures: 0, best: f64::NEG_INFINITY, n_told: 0 }
     }
 }
 
@@ -64,32 +74,36 @@ impl TrustRegion {
         if width.gains >= self.gains {
             (width.half, width.gains) = ((2.0 * width.half).min(WHOLE), 0);
         }
-        if width.failures >= self.failures {
+        if width.failures >= if width.sweeps { self.failures_in_sweep } else { self.failures } {
             (width.half, width.failures) = (0.5 * width.half, 0);
         }
         if width.half < self.smallest {
-            width.half = WHOLE;
+            (width.half, width.sweeps) = (WHOLE, true);
         }
     }
 
-    /// The corners of the box that the next point may lie in, wherever the best one is: part of the way to the edges, and
-    /// to the next level of a grid at least. Choices have no edges.
-    pub fn reach(&self, history: &History) -> (Vec<f64>, Vec<f64>) {
+    /// The corners of the box around `centre`, one of the points told.
+    pub fn around(&self, centre: &[f64], width: &Width, history: &History) -> (Vec<f64>, Vec<f64>) {
         let domain = history.domain();
         let (mut lower, mut upper) = (vec![0.0; domain.dimension()], vec![1.0; domain.dimension()]);
         let Some((lowest, highest)) = history.extent() else { return (lower, upper) };
         for axis in domain.axes() {
             let j = axis.columns.start;
-            let (low, high) = match axis.kind {
-                AxisKind::OneHot => continue,
-                AxisKind::Real => (lowest[j], highest[j]),
+            // Beyond the outermost values told, and around the centre: the next level of a grid at least.
+            let next = |x: f64| match axis.kind {
                 AxisKind::Grid(grid) => {
-                    let (first, last) = (grid.nearest(lowest[j]), grid.nearest(highest[j]));
-                    (grid.level(first.saturating_sub(1)), grid.level((last + 1).min(grid.count() - 1)))
+                    let level = grid.nearest(x);
+                    (grid.level(level.saturating_sub(1)), grid.level((level + 1).min(grid.count() - 1)))
                 }
+                AxisKind::Real | AxisKind::OneHot => (x, x),
             };
-            lower[j] = low.min(lowest[j] * (1.0 - self.approach));
-            upper[j] = high.max(highest[j] + self.approach * (1.0 - highest[j]));
+            if axis.kind != AxisKind::OneHot {
+                let to_low_edge = next(lowest[j]).0.min(lowest[j] * (1.0 - self.approach));
+                let to_high_edge = next(highest[j]).1.max(highest[j] + self.approach * (1.0 - highest[j]));
+                let (below, above) = next(centre[j]);
+                lower[j] = below.min(centre[j] - width.half).max(to_low_edge);
+                upper[j] = above.max(centre[j] + width.half).min(to_high_edge);
+            }
         }
         (lower, upper)
     }
@@ -102,8 +116,8 @@ mod tests {
     use crate::optimizer::{Observation, Outcome};
     use crate::space::{Kind, Parameter, Space, Value};
 
-    #[test]
-    fn edges_are_approached_by_halves_and_grids_by_a_level_at_least() {
+    /// A real, a switch, five levels, 101 levels and a choice of two; six columns.
+    fn mixed() -> History {
         let choices = ["a", "b"].map(Value::from).to_vec();
         let int = |high| Kind::Int { low: 0, high, log: false, step: None };
         let space = Space::new(vec![
@@ -113,16 +127,42 @@ mod tests {
             Parameter::new("fine", int(100)),
             Parameter::new("choice", Kind::Categorical { choices }),
         ]);
-        let mut history = History::new(Encoding::new(space.unwrap()).domain().clone());
-        let trust = TrustRegion::default();
-        assert_eq!(trust.reach(&history), (vec![0.0; 6], vec![1.0; 6]));
-        for x in [[0.2, 0.0, 0.5, 0.4, 1.0, 0.0], [0.6, 0.0, 0.5, 0.8, 1.0, 0.0]] {
+        History::new(Encoding::new(space.unwrap()).domain().clone())
+    }
+
+    /// The corners around the last of these points.
+    fn around(points: &[[f64; 6]], half: f64) -> (Vec<f64>, Vec<f64>) {
+        let mut history = mixed();
+        for x in points {
             history.tell(Observation { x: x.to_vec(), outcome: Outcome::Failed }).unwrap();
         }
-        let (lower, upper) = trust.reach(&history);
-        let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
+        let width = Width { half, ..Width::default() };
+        TrustRegion::default().around(&points[points.len() - 1], &width, &history)
+    }
+
+    fn close(a: &[f64], b: &[f64]) -> bool {
+        a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12)
+    }
+
+    #[test]
+    fn edges_are_approached_by_halves_and_grids_by_a_level_at_least() {
+        let told = [[0.2, 0.0, 0.5, 0.4, 1.0, 0.0], [0.6, 0.0, 0.5, 0.8, 1.0, 0.0]];
+        let (lower, upper) = around(&told, WHOLE);
         assert!(close(&lower, &[0.1, 0.0, 0.25, 0.2, 0.0, 0.0]), "{lower:?}");
         assert!(close(&upper, &[0.8, 1.0, 0.75, 0.9, 1.0, 1.0]), "{upper:?}");
+    }
+
+    #[test]
+    fn the_box_is_around_its_centre_and_holds_the_next_levels_and_every_choice() {
+        let told = [[0.0; 4], [1.0; 4], [0.6, 1.0, 0.5, 0.8]].map(|[a, b, c, d]| [a, b, c, d, 1.0, 0.0]);
+        let (lower, upper) = around(&told, 0.05);
+        assert!(close(&lower, &[0.55, 0.0, 0.25, 0.75, 0.0, 0.0]), "{lower:?}");
+        assert!(close(&upper, &[0.65, 1.0, 0.75, 0.85, 1.0, 1.0]), "{upper:?}");
+        let (lower, upper) = around(&told, 0.001);
+        assert!(
+            close(&lower[2..4], &[0.25, 0.79]) && close(&upper[2..4], &[0.75, 0.81]),
+            "{lower:?} {upper:?}"
+        );
     }
 
     fn half_width(explore: usize, values: impl IntoIterator<Item = Option<f64>>) -> f64 {
@@ -143,37 +183,40 @@ mod tests {
     }
 
     #[test]
-    fn the_box_is_the_whole_cube_until_phase_two() {
-        assert_eq!(half_width(0, []), 1.0);
+    fn the_box_keeps_its_first_width_until_phase_two() {
+        assert_eq!(half_width(0, []), 0.5);
         let falling = (0..50).map(|i| Some(f64::from(-i)));
-        assert_eq!(half_width(50, falling), 1.0);
+        assert_eq!(half_width(50, falling), 0.5);
     }
 
     #[test]
     fn four_failures_in_a_row_halve_it() {
-        assert_eq!([3, 4, 7, 8].map(|failures| after(&vec![0; failures])), [1.0, 0.5, 0.5, 0.25]);
+        assert_eq!([3, 4, 7, 8].map(|failures| after(&vec![0; failures])), [0.5, 0.25, 0.25, 0.125]);
     }
 
     #[test]
     fn three_gains_in_a_row_double_it_up_to_the_whole_cube() {
         let then_gains = |gains| after(&[vec![0; 8], vec![1; gains]].concat());
-        assert_eq!([2, 3, 6, 9].map(then_gains), [0.25, 0.5, 1.0, 1.0]);
+        assert_eq!([2, 3, 6, 9, 12].map(then_gains), [0.125, 0.25, 0.5, 1.0, 1.0]);
     }
 
     #[test]
     fn a_gain_ends_a_row_of_failures_and_a_failure_a_row_of_gains() {
-        assert_eq!(after(&[0, 0, 0, 1].repeat(5)), 1.0);
-        assert_eq!(after(&[vec![0; 8], [1, 1, 0].repeat(5)].concat()), 0.25);
+        assert_eq!(after(&[0, 0, 0, 1].repeat(5)), 0.5);
+        assert_eq!(after(&[vec![0; 8], [1, 1, 0].repeat(5)].concat()), 0.125);
     }
 
     #[test]
     fn a_trial_without_a_value_is_a_failure_as_is_one_no_better_than_phase_one() {
-        assert_eq!(half_width(1, [Some(9.0), None, None, None, None]), 0.5);
-        assert_eq!(half_width(1, [9.0, 1.0, 2.0, 3.0, 4.0].map(Some)), 0.5);
+        assert_eq!(half_width(1, [Some(9.0), None, None, None, None]), 0.25);
+        assert_eq!(half_width(1, [9.0, 1.0, 2.0, 3.0, 4.0].map(Some)), 0.25);
     }
 
     #[test]
-    fn a_tiny_box_starts_over_at_the_whole_cube() {
-        assert_eq!([27, 28, 32].map(|failures| after(&vec![0; failures])), [1.0 / 64.0, 1.0, 0.5]);
+    fn a_tiny_box_sweeps_through_all_widths_from_the_whole_cube_down() {
+        let halves = [23, 24, 25, 26, 30, 31, 32].map(|failures| after(&vec![0; failures]));
+        assert_eq!(halves, [1.0 / 64.0, 1.0, 0.5, 0.25, 1.0 / 64.0, 1.0, 0.5]);
+        let gain_on_the_way = [vec![0; 26], vec![1], vec![0]].concat();
+        assert_eq!(after(&gain_on_the_way), 0.125);
     }
 }
