@@ -35,7 +35,8 @@ from sklearn.preprocessing import StandardScaler
 warnings.filterwarnings("ignore")  # a search tries what does not converge
 
 # A small training is mostly checks: without them, and with each estimator's names of parameters looked up once and not for
-# every tree, it takes two thirds of the time and gives the same accuracy. A configuration comes from a checked space.
+# every tree, it takes two thirds of the time and gives the same accuracy. A configuration comes from a checked space. The
+# names have no public way in; scripts/real-env pins the version.
 sklearn.set_config(assume_finite=True, skip_parameter_validation=True)
 BaseEstimator._get_param_names = classmethod(lru_cache(BaseEstimator._get_param_names.__func__))
 
