@@ -1,9 +1,12 @@
 //! The box around the best point so far in which the next one is looked for.
 //!
 //! A family that is wrong far away from the data is often right nearby. The box begins at half the cube to either side; after a
-//! few gains in a row it doubles, after more failures it halves (after TuRBO, Eriksson et al. 2019). When it has become tiny it
+//! few successes in a row it doubles, after more failures it halves (after TuRBO, Eriksson et al. 2019). When it has become tiny it
 //! sweeps through all widths, from the whole cube down, a trial each: once the near surroundings are known, nobody can tell how
 //! far away the next gain is. docs/results/log.md has what other ways of starting and of starting over did.
+//!
+//! A value that is exactly the best one again is a success, though no gain. Accuracies, counts and rounded scores are level
+//! over whole stretches: it costs nothing to look further there, and a smaller box would show the same once more.
 //!
 //! The edges of the cube are approached step by step. A bound that a person wrote down is often where things break (a
 //! learning rate of nothing, a sample of no one), a model that saw no point there knows nothing of it, and yet a
@@ -24,9 +27,9 @@ const FIRST: f64 = 0.5;
 /// When the box grows, shrinks and starts over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrustRegion {
-    /// Gains in a row after which the box doubles.
-    pub gains: usize,
-    /// Failures in a row after which it halves, on the first way down.
+    /// Successes in a row, values no worse than the best before them, after which the box doubles.
+    pub successes: usize,
+    /// Failures without a gain among them after which it halves, on the first way down.
     pub failures: usize,
     /// The same once it has been tiny.
     pub failures_in_sweep: usize,
@@ -38,7 +41,7 @@ pub struct TrustRegion {
 
 impl Default for TrustRegion {
     fn default() -> Self {
-        Self { gains: 3, failures: 4, failures_in_sweep: 1, smallest: 0.01, approach: 0.5 }
+        Self { successes: 3, failures: 4, failures_in_sweep: 1, smallest: 0.01, approach: 0.5 }
     }
 }
 
@@ -49,7 +52,8 @@ pub struct Width {
     half: f64,
     /// Whether it has been tiny.
     sweeps: bool,
-    gains: usize,
+    successes: usize,
+    /// Since the last gain, or since the box was halved.
     failures: usize,
     best: f64,
     n_told: usize,
@@ -57,7 +61,7 @@ pub struct Width {
 
 impl Default for Width {
     fn default() -> Self {
-        Self { half: FIRST, sweeps: false, gains: 0, failures: 0, best: f64::NEG_INFINITY, n_told: 0 }
+        Self { half: FIRST, sweeps: false, successes: 0, failures: 0, best: f64::NEG_INFINITY, n_told: 0 }
     }
 }
 
@@ -65,14 +69,16 @@ impl TrustRegion {
     /// One more trial was told, the first `explore` of which belong to Phase I. One that gave no value is a failure.
     pub fn follow(&self, width: &mut Width, explore: usize, value: Option<f64>) {
         let gained = value.is_some_and(|value| value > width.best);
+        let failed = value.is_none_or(|value| value < width.best);
         width.best = value.map_or(width.best, |value| width.best.max(value));
         width.n_told += 1;
         if width.n_told <= explore {
             return;
         }
-        (width.gains, width.failures) = if gained { (width.gains + 1, 0) } else { (0, width.failures + 1) };
-        if width.gains >= self.gains {
-            (width.half, width.gains) = ((2.0 * width.half).min(WHOLE), 0);
+        width.successes = if failed { 0 } else { width.successes + 1 };
+        width.failures = if gained { 0 } else { width.failures + usize::from(failed) };
+        if width.successes >= self.successes {
+            (width.half, width.successes) = ((2.0 * width.half).min(WHOLE), 0);
         }
         if width.failures >= if width.sweeps { self.failures_in_sweep } else { self.failures } {
             (width.half, width.failures) = (0.5 * width.half, 0);
@@ -171,14 +177,18 @@ mod tests {
         width.half
     }
 
-    /// The default after one value of Phase I, 0, and these: 1 is a gain, 0 a value that is none.
-    fn after(gains: &[u8]) -> f64 {
+    /// The default after one value of Phase I and these trials: `+` is a gain, `=` the best value again, `-` a worse one.
+    fn after(trials: &str) -> f64 {
         let mut best = 0.0;
-        let value = |gain: &u8| {
-            best += f64::from(*gain);
-            Some(best)
+        let value = |trial: char| match trial {
+            '+' => {
+                best += 1.0;
+                Some(best)
+            }
+            '=' => Some(best),
+            _ => Some(best - 1.0),
         };
-        let values = std::iter::once(Some(0.0)).chain(gains.iter().map(value));
+        let values: Vec<Option<f64>> = std::iter::once('=').chain(trials.chars()).map(value).collect();
         half_width(1, values)
     }
 
@@ -190,33 +200,42 @@ mod tests {
     }
 
     #[test]
-    fn four_failures_in_a_row_halve_it() {
-        assert_eq!([3, 4, 7, 8].map(|failures| after(&vec![0; failures])), [0.5, 0.25, 0.25, 0.125]);
+    fn four_failures_halve_it() {
+        assert_eq!(["---", "----", "-------", "--------"].map(after), [0.5, 0.25, 0.25, 0.125]);
     }
 
     #[test]
-    fn three_gains_in_a_row_double_it_up_to_the_whole_cube() {
-        let then_gains = |gains| after(&[vec![0; 8], vec![1; gains]].concat());
-        assert_eq!([2, 3, 6, 9, 12].map(then_gains), [0.125, 0.25, 0.5, 1.0, 1.0]);
+    fn three_successes_in_a_row_double_it_up_to_the_whole_cube() {
+        for success in ["+", "="] {
+            let then = |successes| after(&("-".repeat(8) + &success.repeat(successes)));
+            assert_eq!([2, 3, 6, 9, 12].map(then), [0.125, 0.25, 0.5, 1.0, 1.0], "{success}");
+        }
+        assert_eq!(after("--------=+="), 0.25);
     }
 
     #[test]
-    fn a_gain_ends_a_row_of_failures_and_a_failure_a_row_of_gains() {
-        assert_eq!(after(&[0, 0, 0, 1].repeat(5)), 0.5);
-        assert_eq!(after(&[vec![0; 8], [1, 1, 0].repeat(5)].concat()), 0.125);
+    fn a_gain_forgives_failures_and_the_best_value_again_does_not() {
+        assert_eq!(after(&"---+".repeat(5)), 0.5);
+        assert_eq!(after("--==--"), 0.25);
     }
 
     #[test]
-    fn a_trial_without_a_value_is_a_failure_as_is_one_no_better_than_phase_one() {
+    fn a_failure_ends_a_row_of_successes() {
+        assert_eq!(after(&("-".repeat(8) + &"++-".repeat(5))), 0.125);
+    }
+
+    #[test]
+    fn a_trial_without_a_value_is_a_failure_as_is_one_worse_than_phase_one() {
         assert_eq!(half_width(1, [Some(9.0), None, None, None, None]), 0.25);
         assert_eq!(half_width(1, [9.0, 1.0, 2.0, 3.0, 4.0].map(Some)), 0.25);
     }
 
     #[test]
     fn a_tiny_box_sweeps_through_all_widths_from_the_whole_cube_down() {
-        let halves = [23, 24, 25, 26, 30, 31, 32].map(|failures| after(&vec![0; failures]));
+        let halves = [23, 24, 25, 26, 30, 31, 32].map(|failures| after(&"-".repeat(failures)));
         assert_eq!(halves, [1.0 / 64.0, 1.0, 0.5, 0.25, 1.0 / 64.0, 1.0, 0.5]);
-        let gain_on_the_way = [vec![0; 26], vec![1], vec![0]].concat();
-        assert_eq!(after(&gain_on_the_way), 0.125);
+        let then = |trials: &str| after(&("-".repeat(26) + trials));
+        assert_eq!(then("+-"), 0.125);
+        assert_eq!(["=", "=-"].map(then), [0.25, 0.125], "level ground is worth another trial of this width");
     }
 }
