@@ -48,6 +48,10 @@ pub struct GoUcb {
     width: Width,
     /// n.
     explore: usize,
+    /// T.
+    horizon: usize,
+    /// Points of Phase II that were proposed.
+    n_rounds: usize,
     /// λ and β_t.
     plan: Plan,
     /// For ŵ_0, which must not change from trial to trial.
@@ -58,7 +62,7 @@ pub struct GoUcb {
     recursive: Mutex<Option<Recursive>>,
     /// What is known of the objective, for the reports of preset `theory`.
     truth: Option<Truth>,
-    /// The points of Phase II.
+    /// The points of Phase II, for the same reports.
     rounds: Vec<Round>,
     /// Why points were drawn at random that a ball should have chosen.
     failure: Mutex<Option<OracleError>>,
@@ -106,13 +110,15 @@ impl GoUcb {
         settings.validate()?;
         let explore = settings.explore_trials.unwrap_or_else(|| explore_trials(trials));
         let n_weights = families.first().map_or(0, |make| make().n_weights());
-        let plan = settings.schedule.plan(trials.saturating_sub(explore).max(1), n_weights);
+        let horizon = trials.saturating_sub(explore).max(1);
         Ok(Self {
             frame: frame(&domain, settings.scaled),
-            plan,
+            plan: settings.schedule.plan(horizon, n_weights),
             history: History::new(domain),
             width: Width::default(),
             explore,
+            horizon,
+            n_rounds: 0,
             seed: 0,
             growing: Mutex::default(),
             recursive: Mutex::default(),
@@ -262,7 +268,8 @@ impl GoUcb {
         let (Some(trust), Some(best)) = (&self.settings.trust_region, best) else {
             return Region::whole(domain);
         };
-        let (lower, upper) = trust.around(best, &self.width, &self.history);
+        let half = trust.half_width(&self.width, self.n_rounds, self.horizon);
+        let (lower, upper) = trust.around(best, half, &self.history);
         Region::between(domain, lower, upper)
     }
 
@@ -322,8 +329,11 @@ impl Optimizer for GoUcb {
     }
 
     fn propose(&mut self, x: Vec<f64>) {
-        if matches!(self.plan, Plan::Theory(_)) && !self.is_exploring() {
-            self.rounds.push(Round { x_t: x.clone(), n_told: self.history.observations().len() });
+        if !self.is_exploring() {
+            self.n_rounds += 1;
+            if matches!(self.plan, Plan::Theory(_)) {
+                self.rounds.push(Round { x_t: x.clone(), n_told: self.history.observations().len() });
+            }
         }
         self.history.propose(x);
     }

@@ -5,6 +5,9 @@
 //! sweeps through all widths, from the whole cube down, a trial each: once the near surroundings are known, nobody can tell how
 //! far away the next gain is. docs/results/log.md has what other ways of starting and of starting over did.
 //!
+//! Towards the end of a run that has found nothing for long the box is tiny for good: what has not been found in twice the
+//! time that is left will hardly be found in it, and a look at the near surroundings costs little and may improve the answer.
+//!
 //! A value that is exactly the best one again is a success, though no gain. Accuracies, counts and rounded scores are level
 //! over whole stretches: it costs nothing to look further there, and a smaller box would show the same once more.
 //!
@@ -35,13 +38,15 @@ pub struct TrustRegion {
     pub failures_in_sweep: usize,
     /// Half-width below which it is tiny and starts over at full size, in units of the cube's side.
     pub smallest: f64,
+    /// The search is over once it has gone without a gain for this many times as long as what is left of the run.
+    pub patience: usize,
     /// How much of the way from the outermost point told to the edge of the cube one step may go.
     pub approach: f64,
 }
 
 impl Default for TrustRegion {
     fn default() -> Self {
-        Self { successes: 3, failures: 4, failures_in_sweep: 1, smallest: 0.01, approach: 0.5 }
+        Self { successes: 3, failures: 4, failures_in_sweep: 1, smallest: 0.01, patience: 2, approach: 0.5 }
     }
 }
 
@@ -57,11 +62,14 @@ pub struct Width {
     failures: usize,
     best: f64,
     n_told: usize,
+    /// Trials of Phase II since the last gain.
+    since_gain: usize,
 }
 
 impl Default for Width {
     fn default() -> Self {
-        Self { half: FIRST, sweeps: false, successes: 0, failures: 0, best: f64::NEG_INFINITY, n_told: 0 }
+        let best = f64::NEG_INFINITY;
+        Self { half: FIRST, sweeps: false, successes: 0, failures: 0, best, n_told: 0, since_gain: 0 }
     }
 }
 
@@ -75,6 +83,7 @@ impl TrustRegion {
         if width.n_told <= explore {
             return;
         }
+        width.since_gain = if gained { 0 } else { width.since_gain + 1 };
         width.successes = if failed { 0 } else { width.successes + 1 };
         width.failures = if gained { 0 } else { width.failures + usize::from(failed) };
         if width.successes >= self.successes {
@@ -88,8 +97,17 @@ impl TrustRegion {
         }
     }
 
-    /// The corners of the box around `centre`, one of the points told.
-    pub fn around(&self, centre: &[f64], width: &Width, history: &History) -> (Vec<f64>, Vec<f64>) {
+    /// Half-width of the next box, after `n_rounds` of the `horizon` trials of Phase II. Beyond the horizon the search goes on.
+    pub fn half_width(&self, width: &Width, n_rounds: usize, horizon: usize) -> f64 {
+        let left = horizon.saturating_sub(n_rounds);
+        // Trials of others, told before or in between, are not what this run found in its time.
+        let since_gain = width.since_gain.min(n_rounds);
+        let is_over = left > 0 && since_gain >= left.saturating_mul(self.patience);
+        if is_over { self.smallest } else { width.half }
+    }
+
+    /// The corners of the box of this half-width around `centre`, one of the points told.
+    pub fn around(&self, centre: &[f64], half: f64, history: &History) -> (Vec<f64>, Vec<f64>) {
         let domain = history.domain();
         let (mut lower, mut upper) = (vec![0.0; domain.dimension()], vec![1.0; domain.dimension()]);
         let Some((lowest, highest)) = history.extent() else { return (lower, upper) };
@@ -107,8 +125,8 @@ impl TrustRegion {
                 let to_low_edge = next(lowest[j]).0.min(lowest[j] * (1.0 - self.approach));
                 let to_high_edge = next(highest[j]).1.max(highest[j] + self.approach * (1.0 - highest[j]));
                 let (below, above) = next(centre[j]);
-                lower[j] = below.min(centre[j] - width.half).max(to_low_edge);
-                upper[j] = above.max(centre[j] + width.half).min(to_high_edge);
+                lower[j] = below.min(centre[j] - half).max(to_low_edge);
+                upper[j] = above.max(centre[j] + half).min(to_high_edge);
             }
         }
         (lower, upper)
@@ -142,8 +160,7 @@ mod tests {
         for x in points {
             history.tell(Observation { x: x.to_vec(), outcome: Outcome::Failed }).unwrap();
         }
-        let width = Width { half, ..Width::default() };
-        TrustRegion::default().around(&points[points.len() - 1], &width, &history)
+        TrustRegion::default().around(&points[points.len() - 1], half, &history)
     }
 
     fn close(a: &[f64], b: &[f64]) -> bool {
@@ -171,14 +188,14 @@ mod tests {
         );
     }
 
-    fn half_width(explore: usize, values: impl IntoIterator<Item = Option<f64>>) -> f64 {
+    fn followed(explore: usize, values: impl IntoIterator<Item = Option<f64>>) -> Width {
         let mut width = Width::default();
         values.into_iter().for_each(|value| TrustRegion::default().follow(&mut width, explore, value));
-        width.half
+        width
     }
 
     /// The default after one value of Phase I and these trials: `+` is a gain, `=` the best value again, `-` a worse one.
-    fn after(trials: &str) -> f64 {
+    fn width_after(trials: &str) -> Width {
         let mut best = 0.0;
         let value = |trial: char| match trial {
             '+' => {
@@ -189,14 +206,18 @@ mod tests {
             _ => Some(best - 1.0),
         };
         let values: Vec<Option<f64>> = std::iter::once('=').chain(trials.chars()).map(value).collect();
-        half_width(1, values)
+        followed(1, values)
+    }
+
+    fn after(trials: &str) -> f64 {
+        width_after(trials).half
     }
 
     #[test]
     fn the_box_keeps_its_first_width_until_phase_two() {
-        assert_eq!(half_width(0, []), 0.5);
+        assert_eq!(Width::default().half, 0.5);
         let falling = (0..50).map(|i| Some(f64::from(-i)));
-        assert_eq!(half_width(50, falling), 0.5);
+        assert_eq!(followed(50, falling).half, 0.5);
     }
 
     #[test]
@@ -226,8 +247,8 @@ mod tests {
 
     #[test]
     fn a_trial_without_a_value_is_a_failure_as_is_one_worse_than_phase_one() {
-        assert_eq!(half_width(1, [Some(9.0), None, None, None, None]), 0.25);
-        assert_eq!(half_width(1, [9.0, 1.0, 2.0, 3.0, 4.0].map(Some)), 0.25);
+        assert_eq!(followed(1, [Some(9.0), None, None, None, None]).half, 0.25);
+        assert_eq!(followed(1, [9.0, 1.0, 2.0, 3.0, 4.0].map(Some)).half, 0.25);
     }
 
     #[test]
@@ -237,5 +258,29 @@ mod tests {
         let then = |trials: &str| after(&("-".repeat(26) + trials));
         assert_eq!(then("+-"), 0.125);
         assert_eq!(["=", "=-"].map(then), [0.25, 0.125], "level ground is worth another trial of this width");
+    }
+
+    /// Half-width of the box after these trials, all of them asked for, with so many to go.
+    fn half_with_left(trials: &str, left: usize) -> f64 {
+        TrustRegion::default().half_width(&width_after(trials), trials.len(), trials.len() + left)
+    }
+
+    #[test]
+    fn the_search_is_over_after_twice_as_long_without_a_gain_as_is_left() {
+        assert_eq!([4, 3, 2, 1].map(|left| half_with_left("------", left)), [0.25, 0.01, 0.01, 0.01]);
+        assert_eq!(half_with_left("+=-=-=-", 3), 0.01, "the best value again is no gain");
+        assert_eq!([3, 1].map(|left| half_with_left("-----+", left)), [0.25; 2]);
+    }
+
+    #[test]
+    fn a_run_that_outlasts_its_plan_searches_on() {
+        assert_eq!(half_with_left("------", 0), 0.25);
+    }
+
+    #[test]
+    fn trials_of_others_do_not_end_the_search() {
+        let (trust, width) = (TrustRegion::default(), width_after("------"));
+        let half = |n_rounds: usize| trust.half_width(&width, n_rounds, n_rounds + 3);
+        assert_eq!([0, 5, 6].map(half), [0.25, 0.25, 0.01]);
     }
 }

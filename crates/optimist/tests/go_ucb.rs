@@ -54,12 +54,13 @@ mod proposals {
     }
 
     #[test]
-    fn a_run_taken_up_from_its_observations_goes_on_as_it_would_have() {
+    fn a_run_taken_up_from_its_record_goes_on_as_it_would_have() {
         for domain in [Domain::cube(2), mixed().domain().clone()] {
             let mut whole = go_ucb(&domain, 12);
             let tried = run(&mut whole, 0..9, 5, |x| measured(hill(x)));
             let mut resumed = go_ucb(&domain, 12);
             for x in &tried {
+                resumed.propose(x.clone());
                 resumed.tell(value(x, hill(x))).unwrap();
             }
             let next = |optimizer: &mut GoUcb| bits(&optimizer.ask_batch(3, &mut rng(5, 9)));
@@ -352,6 +353,25 @@ mod answers {
         let points = run(&mut optimizer, 0..12, 1, |x| measured(hill(x)));
         let last = points.last().unwrap();
         assert!(hill(last) > -0.02, "{last:?}");
+    }
+
+    #[test]
+    fn what_is_left_of_a_run_that_finds_nothing_is_spent_next_to_the_best_point() {
+        let domain = Domain::cube(2);
+        let mut optimizer = go_ucb(&domain, 12);
+        lattice(4).iter().for_each(|x| optimizer.tell(value(x, -1.0)).unwrap());
+        optimizer.tell(value(&[0.5, 0.5], 0.0)).unwrap();
+        let horizon = 12 - optimizer.explore_trials();
+        let far_from_best = |trial_idx: usize| {
+            let best = optimizer.recommend().unwrap().x;
+            let x = run(&mut optimizer, trial_idx..trial_idx + 1, 3, |_| measured(-1.0)).remove(0);
+            x.iter().zip(&best).any(|(x, best)| (x - best).abs() > 0.01 + 1e-9)
+        };
+        let far: Vec<bool> = (0..horizon + 3).map(far_from_best).collect();
+        let end = 2 * horizon / 3;
+        assert!(far[..end].iter().filter(|is_far| **is_far).count() > end / 2, "{far:?}");
+        assert_eq!(far[end..horizon], vec![false; horizon - end]);
+        assert!(far[horizon..].contains(&true), "beyond the plan it searches on");
     }
 
     #[test]
