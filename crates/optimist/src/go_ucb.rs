@@ -75,7 +75,8 @@ struct Round {
 }
 
 impl GoUcb {
-    /// With the families that the settings name. `trials` is how many are planned in all: n and T follow from it.
+    /// With the families that the settings name. `trials` is how many are planned in all: n and T follow from it. Points that
+    /// are told without having been proposed teach as well, and use up nothing of T.
     ///
     /// # Errors
     /// If the settings do not fit together.
