@@ -38,7 +38,8 @@ pub struct TrustRegion {
     pub failures_in_sweep: usize,
     /// Half-width below which it is tiny and starts over at full size, in units of the cube's side.
     pub smallest: f64,
-    /// The search is over once it has gone without a gain for this many times as long as what is left of the run.
+    /// The search is over, and the box of this smallest half-width, once it has gone without a gain for this many times as long as
+    /// what is left of the run.
     pub patience: usize,
     /// How much of the way from the outermost point told to the edge of the cube one step may go.
     pub approach: f64,

@@ -158,6 +158,39 @@ mod proposals {
         let found: Vec<u64> = (0..6).filter(finds_adam).collect();
         assert!(found.len() >= 4, "only with the seeds {found:?}");
     }
+
+    #[test]
+    fn the_search_does_not_stay_with_a_lucky_measurement() {
+        let mut optimizer = go_ucb(&Domain::cube(2), 40);
+        for x in lattice(5) {
+            optimizer.tell(value(&x, hill(&x))).unwrap();
+        }
+        let outcome = Outcome::Value { y: 1.0, noise_std: Some(2.0) };
+        optimizer.tell(Observation { x: vec![0.95, 0.95], outcome }).unwrap();
+        // Failures narrow the trust region; it must not close around the lucky point.
+        let points = run(&mut optimizer, 0..12, 1, |x| measured(hill(x)));
+        let last = points.last().unwrap();
+        assert!(hill(last) > -0.02, "{last:?}");
+    }
+
+    #[test]
+    fn what_is_left_of_a_run_that_finds_nothing_is_spent_next_to_the_best_point() {
+        let domain = Domain::cube(2);
+        let mut optimizer = go_ucb(&domain, 12);
+        lattice(4).iter().for_each(|x| optimizer.tell(value(x, -1.0)).unwrap());
+        optimizer.tell(value(&[0.5, 0.5], 0.0)).unwrap();
+        let horizon = 12 - optimizer.explore_trials();
+        let far_from_best = |trial_idx: usize| {
+            let best = optimizer.recommend().unwrap().x;
+            let x = run(&mut optimizer, trial_idx..trial_idx + 1, 3, |_| measured(-1.0)).remove(0);
+            x.iter().zip(&best).any(|(x, best)| (x - best).abs() > 0.01 + 1e-9)
+        };
+        let far: Vec<bool> = (0..horizon + 3).map(far_from_best).collect();
+        let end = 2 * horizon / 3;
+        assert!(far[..end].iter().filter(|is_far| **is_far).count() > end / 2, "{far:?}");
+        assert_eq!(far[end..horizon], vec![false; horizon - end]);
+        assert!(far[horizon..].contains(&true), "beyond the plan it searches on");
+    }
 }
 
 mod observations {
@@ -339,39 +372,6 @@ mod answers {
         let outcome = Outcome::Value { y: 1.0, noise_std: Some(2.0) };
         optimizer.tell(Observation { x: lucky.clone(), outcome }).unwrap();
         assert_ne!(optimizer.recommend().unwrap().x, lucky);
-    }
-
-    #[test]
-    fn the_search_does_not_stay_with_a_lucky_measurement() {
-        let mut optimizer = go_ucb(&Domain::cube(2), 40);
-        for x in lattice(5) {
-            optimizer.tell(value(&x, hill(&x))).unwrap();
-        }
-        let outcome = Outcome::Value { y: 1.0, noise_std: Some(2.0) };
-        optimizer.tell(Observation { x: vec![0.95, 0.95], outcome }).unwrap();
-        // Failures narrow the trust region; it must not close around the lucky point.
-        let points = run(&mut optimizer, 0..12, 1, |x| measured(hill(x)));
-        let last = points.last().unwrap();
-        assert!(hill(last) > -0.02, "{last:?}");
-    }
-
-    #[test]
-    fn what_is_left_of_a_run_that_finds_nothing_is_spent_next_to_the_best_point() {
-        let domain = Domain::cube(2);
-        let mut optimizer = go_ucb(&domain, 12);
-        lattice(4).iter().for_each(|x| optimizer.tell(value(x, -1.0)).unwrap());
-        optimizer.tell(value(&[0.5, 0.5], 0.0)).unwrap();
-        let horizon = 12 - optimizer.explore_trials();
-        let far_from_best = |trial_idx: usize| {
-            let best = optimizer.recommend().unwrap().x;
-            let x = run(&mut optimizer, trial_idx..trial_idx + 1, 3, |_| measured(-1.0)).remove(0);
-            x.iter().zip(&best).any(|(x, best)| (x - best).abs() > 0.01 + 1e-9)
-        };
-        let far: Vec<bool> = (0..horizon + 3).map(far_from_best).collect();
-        let end = 2 * horizon / 3;
-        assert!(far[..end].iter().filter(|is_far| **is_far).count() > end / 2, "{far:?}");
-        assert_eq!(far[end..horizon], vec![false; horizon - end]);
-        assert!(far[horizon..].contains(&true), "beyond the plan it searches on");
     }
 
     #[test]
