@@ -3,9 +3,10 @@
 mod common;
 
 use divan::Bencher;
-use optimist::acquisition::{Effort, Frame, Hope, Region};
+use optimist::acquisition::{Effort, Hope, Region};
 use optimist::confidence::Confidence;
 use optimist::encode::Domain;
+use optimist::frame::Frame;
 use optimist::search::{Score, argmax};
 use optimist::{GoUcb, Method, Optimizer, Settings, rng};
 

@@ -12,63 +12,11 @@
 
 use crate::confidence::{Confidence, LEAST_U};
 use crate::encode::Domain;
-use crate::linalg::{Matrix, add_scaled};
+use crate::frame::Frame;
+use crate::linalg::add_scaled;
 use crate::optimizer::Rng;
 pub use crate::search::{Effort, Region};
 use crate::search::{Found, Score, search};
-
-/// From the unit cube to model coordinates: z = low + width · x.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Frame {
-    /// Model coordinate of 0.
-    pub low: Vec<f64>,
-    /// Model coordinate of 1, less `low`.
-    pub width: Vec<f64>,
-}
-
-impl Frame {
-    /// [-1, 1] in each coordinate.
-    pub fn symmetric(d: usize) -> Self {
-        Self { low: vec![-1.0; d], width: vec![2.0; d] }
-    }
-
-    /// The parameters' own units.
-    pub fn natural(domain: &Domain) -> Self {
-        let units = || domain.axes().iter().flat_map(|axis| axis.columns.clone().map(|_| axis.units));
-        Self {
-            low: units().map(|(low, _)| low).collect(),
-            width: units().map(|(low, high)| high - low).collect(),
-        }
-    }
-
-    /// d_x.
-    pub fn dimension(&self) -> usize {
-        self.low.len()
-    }
-
-    /// Model coordinates of x.
-    pub fn apply(&self, x: &[f64]) -> Vec<f64> {
-        (0..x.len()).map(|j| self.low[j] + self.width[j] * x[j]).collect()
-    }
-
-    /// Model coordinates of each of these points, as the rows of a matrix.
-    fn rows(&self, points: &[Vec<f64>]) -> Matrix {
-        let rows: Vec<Vec<f64>> = points.iter().map(|x| self.apply(x)).collect();
-        Matrix::from_rows(self.dimension(), rows.iter().map(Vec::as_slice))
-    }
-
-    /// Sets x to where its model coordinates are `z`, but for coordinates that have no width.
-    fn invert(&self, z: &[f64], x: &mut [f64]) {
-        for j in 0..x.len() {
-            x[j] = if self.width[j] == 0.0 { x[j] } else { (z[j] - self.low[j]) / self.width[j] };
-        }
-    }
-
-    /// Turns a gradient in model coordinates into one in x.
-    fn pull_back(&self, grad: &mut [f64]) {
-        grad.iter_mut().zip(&self.width).for_each(|(slope, width)| *slope *= width);
-    }
-}
 
 /// What is searched: the ball of a round, its radius √β_t, and how its coordinates relate to the cube.
 #[derive(Clone, Copy)]

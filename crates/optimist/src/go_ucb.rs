@@ -10,13 +10,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rand::RngExt;
 
-use crate::acquisition::{Effort, Frame, Gain, Hope, Region, argmax, argmax_of_least};
+use crate::acquisition::{Effort, Gain, Hope, Region, argmax, argmax_of_least};
+use crate::belief::Belief;
 use crate::belief::growing::{Growing, checkpoint};
 use crate::belief::recursive::Recursive;
 use crate::belief::refit::Refit;
-use crate::belief::{Belief, frame};
 use crate::encode::Domain;
 use crate::error::{MethodError, TellError};
+use crate::frame::Frame;
 use crate::history::{History, ranked};
 use crate::model::Family;
 use crate::model::kind::FamilyKind;
@@ -113,7 +114,7 @@ impl GoUcb {
         let n_weights = families.first().map_or(0, |make| make().n_weights());
         let horizon = trials.saturating_sub(explore).max(1);
         Ok(Self {
-            frame: frame(&domain, settings.scaled),
+            frame: Frame::new(&domain, settings.scaled),
             plan: settings.schedule.plan(horizon, n_weights),
             history: History::new(domain),
             width: Width::default(),

@@ -11,10 +11,10 @@ use std::collections::HashMap;
 
 use rand::RngExt;
 
-use crate::acquisition::Frame;
-use crate::belief::{Belief, frame};
+use crate::belief::Belief;
 use crate::encode::{AxisKind, Encoding};
 use crate::error::MethodError;
+use crate::frame::Frame;
 use crate::go_ucb::GoUcb;
 use crate::linalg::{add_scaled, dot};
 use crate::optimizer::{Observation, Optimizer, own_rng};
@@ -84,7 +84,7 @@ impl Insight {
         settings: Settings,
     ) -> Result<Option<Self>, MethodError> {
         let domain = encoding.domain();
-        let frame = frame(domain, settings.scaled);
+        let frame = Frame::new(domain, settings.scaled);
         let mut go_ucb = GoUcb::new(domain.clone(), observations.len().max(1), settings)?;
         let observations: Vec<Observation> =
             observations.into_iter().filter(|told| go_ucb.tell(told.clone()).is_ok()).collect();

@@ -39,6 +39,7 @@ pub mod confidence;
 pub mod encode;
 mod error;
 pub mod evidence;
+pub mod frame;
 pub mod go_ucb;
 pub mod history;
 pub mod insight;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use optimist::acquisition::Frame;
 use optimist::baselines::Random;
 use optimist::encode::{Domain, Encoding};
+use optimist::frame::Frame;
 use optimist::space::{Kind, Parameter, Space, Value};
 use optimist::{GoUcb, Observation, Optimizer, Outcome, Settings, TellError, rng};
 use rand_distr::{Distribution, StandardNormal};

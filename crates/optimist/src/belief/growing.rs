@@ -9,8 +9,8 @@
 
 use super::refit::Refit;
 use super::{Belief, FailedAs, Told};
-use crate::acquisition::Frame;
 use crate::evidence::Learnt;
+use crate::frame::Frame;
 use crate::model::Family;
 use crate::optimizer::{Observation, Rng};
 use crate::oracle::OracleError;

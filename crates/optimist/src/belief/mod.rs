@@ -9,10 +9,9 @@ pub mod growing;
 pub mod recursive;
 pub mod refit;
 
-use crate::acquisition::Frame;
 use crate::confidence::{Confidence, Round};
-use crate::encode::Domain;
 use crate::evidence::Data;
+use crate::frame::Frame;
 use crate::linalg::{Matrix, dot};
 use crate::model::Family;
 use crate::optimizer::{Observation, Outcome};
@@ -177,11 +176,6 @@ impl Told {
             known_noise_var: self.noise_std.iter().map(known_noise_var).collect(),
         }
     }
-}
-
-/// [-1, 1] in each coordinate, or the parameters' own units.
-pub fn frame(domain: &Domain, scaled: bool) -> Frame {
-    if scaled { Frame::symmetric(domain.dimension()) } else { Frame::natural(domain) }
 }
 
 #[cfg(test)]

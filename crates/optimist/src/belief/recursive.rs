@@ -3,8 +3,8 @@
 //! Departures from the paper: Σ_1 is λI (its sums start at i = 0, and there is no x_0); trials that failed teach nothing.
 
 use super::{Belief, Outputs};
-use crate::acquisition::Frame;
 use crate::confidence::{Confidence, Round};
+use crate::frame::Frame;
 use crate::linalg::{Matrix, dot};
 use crate::model::Family;
 use crate::model::isotropic::Isotropic;
