@@ -107,7 +107,7 @@ impl Score for Hope<'_> {
 impl Hope<'_> {
     /// Climbs the best of what was found again on the exact inner maximum, if the linearised one is not that.
     fn climb_exact(&self, found: &mut Found, region: &Region<'_>, effort: Effort) {
-        if !self.ball.family().is_linear() {
+        if !self.ball.bound_is_exact() {
             found.climb_again(EXACT_CLIMBS, |x, grad_x| self.exact(x, grad_x), region, effort.steps);
         }
     }
