@@ -76,7 +76,7 @@ fn gram(bencher: Bencher, case: (&str, usize)) {
     bencher.bench(|| family.gram(black_box(points.points()), points.points()));
 }
 
-/// What a step of learning the scales needs besides.
+/// What a step of fitting the scales needs besides.
 #[divan::bench(args = CASES)]
 fn gram_grad_scales(bencher: Bencher, case: (&str, usize)) {
     let family = family(case);

@@ -3,7 +3,7 @@
 mod common;
 
 use divan::Bencher;
-use optimist::acquisition::{Effort, Hope, Region};
+use optimist::acquisition::{Effort, Region, UpperConfidenceBound};
 use optimist::confidence::Confidence;
 use optimist::encode::Domain;
 use optimist::frame::Frame;
@@ -30,30 +30,30 @@ fn ball(t: usize, d: usize) -> Confidence {
 #[divan::bench(args = CASES, sample_count = 20)]
 fn score_block(bencher: Bencher, (t, d): (usize, usize)) {
     let (ball, frame, domain) = (ball(t, d), Frame::symmetric(d), Domain::cube(d));
-    let hope = Hope { ball: &ball, radius: 0.5, frame: &frame };
+    let ucb = UpperConfidenceBound { ball: &ball, radius: 0.5, frame: &frame };
     let effort = Effort::default();
     let mut rng = rng(0, 0);
     let points: Vec<Vec<f64>> = (0..effort.spread + effort.near).map(|_| domain.sample(&mut rng)).collect();
-    bencher.bench_local(|| hope.scores(&points));
+    bencher.bench_local(|| ucb.scores(&points));
 }
 
 /// The score at one point with its gradient: a step of a climb.
 #[divan::bench(args = CASES)]
 fn score_with_grad(bencher: Bencher, (t, d): (usize, usize)) {
     let (ball, frame) = (ball(t, d), Frame::symmetric(d));
-    let hope = Hope { ball: &ball, radius: 0.5, frame: &frame };
+    let ucb = UpperConfidenceBound { ball: &ball, radius: 0.5, frame: &frame };
     let (x, mut grad_x) = (vec![0.3; d], vec![0.0; d]);
-    bencher.bench_local(|| hope.score_with_grad(&x, &mut grad_x));
+    bencher.bench_local(|| ucb.score_with_grad(&x, &mut grad_x));
 }
 
 /// One quasi-Newton climb from a random point.
 #[divan::bench(args = CASES, sample_count = 20)]
 fn climb(bencher: Bencher, (t, d): (usize, usize)) {
     let (ball, frame, domain) = (ball(t, d), Frame::symmetric(d), Domain::cube(d));
-    let hope = Hope { ball: &ball, radius: 0.5, frame: &frame };
+    let ucb = UpperConfidenceBound { ball: &ball, radius: 0.5, frame: &frame };
     let effort = Effort { spread: 1, near: 0, climbs: 1, first_steps: 40, steps: 40 };
     let region = Region::whole(&domain);
-    bencher.bench_local(|| argmax(&hope, &region, &[], |_| false, effort, &mut rng(0, 0)));
+    bencher.bench_local(|| argmax(&ucb, &region, &[], |_| false, effort, &mut rng(0, 0)));
 }
 
 /// A suggestion after a new observation, fit and search, as `optimist bench speed` measures it in full.

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rand::RngExt;
 
-use crate::acquisition::{Effort, Gain, Hope, Region, argmax, argmax_of_least};
+use crate::acquisition::{Effort, ProbabilityOfImprovement, Region, UpperConfidenceBound};
 use crate::belief::Belief;
 use crate::belief::growing::{Growing, checkpoint};
 use crate::belief::recursive::Recursive;
@@ -208,7 +208,7 @@ impl GoUcb {
                     none if none.is_empty() => self.most_hopeful(growing.belief(), rng), // line 5
                     pending => {
                         let mut belief = growing.belief().clone();
-                        belief.suppose(&pending);
+                        belief.fantasize(&pending);
                         self.most_hopeful(&belief, rng)
                     }
                 };
@@ -251,15 +251,17 @@ impl GoUcb {
             (Search::Bound(effort), None) => {
                 let known = best.map(|x| frame.apply(x)).into_iter().chain(self.pending());
                 let most_expected = known.map(|x| ball.mean(&x)).fold(f64::NEG_INFINITY, f64::max);
-                let level = most_expected + factor.sqrt() * belief.noise_std;
-                argmax_of_least(Gain { ball, level, frame }, &region, &incumbents, taken, effort, rng)
+                let target = most_expected + factor.sqrt() * belief.noise_std;
+                let improvement = ProbabilityOfImprovement { ball, target, frame };
+                improvement.argmax(&region, &incumbents, taken, effort, rng)
             }
             (Search::Bound(effort), Some(radius)) => {
-                argmax(Hope { ball, radius, frame }, &region, &incumbents, taken, effort, rng)
+                let ucb = UpperConfidenceBound { ball, radius, frame };
+                ucb.argmax(&region, &incumbents, taken, effort, rng)
             }
             (Search::Joint(ascent), radius) => {
-                let hope = Hope { ball, radius: radius.unwrap_or_default(), frame };
-                Some(ascent.argmax(hope, self.history.domain(), rng)).filter(|x| !taken(x))
+                let ucb = UpperConfidenceBound { ball, radius: radius.unwrap_or_default(), frame };
+                Some(ascent.argmax(ucb, self.history.domain(), rng)).filter(|x| !taken(x))
             }
         }
     }
@@ -344,7 +346,7 @@ impl Optimizer for GoUcb {
         let value = observation.value();
         self.history.tell(observation)?;
         if let Some(trust) = &self.settings.trust_region {
-            trust.follow(&mut self.width, self.explore, value);
+            trust.update(&mut self.width, self.explore, value);
         }
         Ok(())
     }
@@ -391,10 +393,10 @@ impl Optimizer for GoUcb {
         let predict = |x: &[f64]| belief.predict(&self.frame.apply(x));
         let best_x = self.best_believed(&belief)?;
         let (best, _) = predict(best_x);
-        let hope = Hope { ball: &belief.ball, radius: 1.0, frame: &self.frame };
+        let ucb = UpperConfidenceBound { ball: &belief.ball, radius: 1.0, frame: &self.frame };
         let everywhere = Region::whole(self.history.domain());
         let rng = &mut rng(0, self.history.observations().len() as u64);
-        let x = argmax(hope, &everywhere, &[best_x.to_vec()], |_| false, Effort::default(), rng)?;
+        let x = ucb.argmax(&everywhere, &[best_x.to_vec()], |_| false, Effort::default(), rng)?;
         let (mean, std) = predict(&x);
         Some(expected_excess(mean, std, best))
     }

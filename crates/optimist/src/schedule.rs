@@ -13,8 +13,8 @@ pub use proof::{Constants, Proof, Warning};
 /// How λ and β_t are chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Schedule {
-    /// The default: β_t is the smallest for which Ball_t promises a gain (`acquisition::Gain`), and there is no λ, as the
-    /// prior is learnt.
+    /// The default: β_t is the smallest for which Ball_t promises a gain (`acquisition::ProbabilityOfImprovement`), and
+    /// there is no λ, as the prior is learnt.
     Least,
     /// The paper's experiments: λ = √T log² T, β_t = d_w³ F⁴ t/T.
     Paper {

@@ -76,7 +76,7 @@ impl Default for Width {
 
 impl TrustRegion {
     /// One more trial was told, the first `explore` of which belong to Phase I. One that gave no value is a failure.
-    pub fn follow(&self, width: &mut Width, explore: usize, value: Option<f64>) {
+    pub fn update(&self, width: &mut Width, explore: usize, value: Option<f64>) {
         let gained = value.is_some_and(|value| value > width.best);
         let failed = value.is_none_or(|value| value < width.best);
         width.best = value.map_or(width.best, |value| width.best.max(value));
@@ -189,9 +189,9 @@ mod tests {
         );
     }
 
-    fn followed(explore: usize, values: impl IntoIterator<Item = Option<f64>>) -> Width {
+    fn updated(explore: usize, values: impl IntoIterator<Item = Option<f64>>) -> Width {
         let mut width = Width::default();
-        values.into_iter().for_each(|value| TrustRegion::default().follow(&mut width, explore, value));
+        values.into_iter().for_each(|value| TrustRegion::default().update(&mut width, explore, value));
         width
     }
 
@@ -207,7 +207,7 @@ mod tests {
             _ => Some(best - 1.0),
         };
         let values: Vec<Option<f64>> = std::iter::once('=').chain(trials.chars()).map(value).collect();
-        followed(1, values)
+        updated(1, values)
     }
 
     fn after(trials: &str) -> f64 {
@@ -218,7 +218,7 @@ mod tests {
     fn the_box_keeps_its_first_width_until_phase_two() {
         assert_eq!(Width::default().half, 0.5);
         let falling = (0..50).map(|i| Some(f64::from(-i)));
-        assert_eq!(followed(50, falling).half, 0.5);
+        assert_eq!(updated(50, falling).half, 0.5);
     }
 
     #[test]
@@ -248,8 +248,8 @@ mod tests {
 
     #[test]
     fn a_trial_without_a_value_is_a_failure_as_is_one_worse_than_phase_one() {
-        assert_eq!(followed(1, [Some(9.0), None, None, None, None]).half, 0.25);
-        assert_eq!(followed(1, [9.0, 1.0, 2.0, 3.0, 4.0].map(Some)).half, 0.25);
+        assert_eq!(updated(1, [Some(9.0), None, None, None, None]).half, 0.25);
+        assert_eq!(updated(1, [9.0, 1.0, 2.0, 3.0, 4.0].map(Some)).half, 0.25);
     }
 
     #[test]

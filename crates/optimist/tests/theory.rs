@@ -170,7 +170,7 @@ struct Run {
     /// log det Σ_t/λ^d_w and Σ_i g_iᵀ Σ_t⁻¹ g_i of each round, from the gradients.
     explicit: Vec<[f64; 2]>,
     /// max over x and the ball, of each round.
-    hopes: Vec<f64>,
+    bounds: Vec<f64>,
     /// ‖w* − ŵ_t‖² in Σ_t, of each round.
     distances: Vec<f64>,
 }
@@ -192,8 +192,8 @@ impl Case {
         assert_eq!(run.proof().warnings(), [], "the theorem has nothing to say about this case");
         assert_eq!(run.violations(), [""; 0], "seed {seed}");
         let optimum = self.optimum();
-        for (report, ([log_det, sum], hope)) in
-            run.ledger.rounds().iter().zip(run.explicit.iter().zip(&run.hopes))
+        for (report, ([log_det, sum], bound)) in
+            run.ledger.rounds().iter().zip(run.explicit.iter().zip(&run.bounds))
         {
             let t = report.t;
             assert_eq!(report.contains_w_star, Some(true));
@@ -204,7 +204,7 @@ impl Case {
                 "round {t}: {log_det}"
             );
             assert!((report.sum_of_squares - sum).abs() <= 1e-9 * (1.0 + sum), "round {t}: {sum}");
-            assert!(*hope >= optimum - 1e-9, "round {t}: the best hope {hope} is below f* = {optimum}");
+            assert!(*bound >= optimum - 1e-9, "round {t}: the highest bound {bound} is below f* = {optimum}");
         }
     }
 
@@ -235,14 +235,14 @@ impl Case {
         let prior = Isotropic::new((self.family)(), 1.0 / proof.lambda().sqrt());
         let mut ball = Confidence::new(Box::new(prior), w_hat_0.clone());
         let mut gradients = Matrix::zeros(0, d_w);
-        let mut run = Run { ledger, explicit: Vec::new(), hopes: Vec::new(), distances: Vec::new() };
+        let mut run = Run { ledger, explicit: Vec::new(), bounds: Vec::new(), distances: Vec::new() };
         for t in 1..=HORIZON {
             let radius = proof.beta_t(t).sqrt();
-            let hopes = grid.iter().map(|x| (ball.most_hopeful(x, radius).1, *x));
-            let (hope, x_t) = hopes.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+            let bounds = grid.iter().map(|x| (ball.argmax_w(x, radius).1, *x));
+            let (bound, x_t) = bounds.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
             run.ledger.round(&ball, &x_t);
             run.explicit.push(explicit(&gradients, proof.lambda()));
-            run.hopes.push(hope);
+            run.bounds.push(bound);
             run.distances.push(ball.distance_squared(&self.w_star));
 
             let y_t = observe(&x_t, &mut rng);
@@ -250,7 +250,7 @@ impl Case {
             let g = grad_w(&*family, &w_hat, &x_t);
             let moved: Vec<f64> = w_hat.iter().zip(&w_hat_0).map(|(w, w_0)| w - w_0).collect();
             let residual = dot(&g, &moved) + y_t - family.value(&w_hat, &x_t);
-            ball.push(Round { w: &w_hat, x: &x_t, residual, noise_var: 1.0 });
+            ball.update(Round { w: &w_hat, x: &x_t, residual, noise_var: 1.0 });
             gradients.push_row(&g);
         }
         run

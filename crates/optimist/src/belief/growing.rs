@@ -9,7 +9,7 @@
 
 use super::refit::Refit;
 use super::{Belief, FailedAs, Told};
-use crate::evidence::Learnt;
+use crate::evidence::Hyperparameters;
 use crate::frame::Frame;
 use crate::model::Family;
 use crate::optimizer::{Observation, Rng};
@@ -36,7 +36,7 @@ pub struct Growing {
 /// Scales, family by family, from which those of later checkpoints are learnt.
 struct Anchor {
     at: usize,
-    learnt: Vec<Option<Learnt>>,
+    learnt: Vec<Option<Hyperparameters>>,
 }
 
 impl Growing {
@@ -53,11 +53,11 @@ impl Growing {
         rng: &mut Rng,
     ) -> Result<Self, OracleError> {
         type Families = Vec<Box<dyn Family>>;
-        let mut learn = |families: Families, told: &[Observation], start: &[Option<Learnt>]| {
+        let mut learn = |families: Families, told: &[Observation], start: &[Option<Hyperparameters>]| {
             let believed = working_set(told, BELIEVED_FROM);
             let failed_as = FailedAs::among(&believed).ok_or(OracleError::NothingToFit)?;
             let sample = Told::new(working_set(told, LEARNT_FROM), failed_as, frame);
-            let fits = refit.learn(families, &sample, start, rng);
+            let fits = refit.fit(families, &sample, start, rng);
             Ok::<_, OracleError>((fits, failed_as, Told::new(believed, failed_as, frame)))
         };
         let (n, fitted) = (observations.len(), families());
@@ -65,10 +65,11 @@ impl Growing {
         let learnt_at_anchor = match earlier.map(|earlier| earlier.anchor) {
             _ if at == n => Vec::new(),
             Some(anchor) if anchor.at == at => anchor.learnt,
-            _ => learn(families(), &observations[..at], &[]).map_or(Vec::new(), |(fits, ..)| fits.learnt()),
+            _ => learn(families(), &observations[..at], &[])
+                .map_or(Vec::new(), |(fits, ..)| fits.hyperparameters()),
         };
         let (fits, failed_as, told) = learn(fitted, observations, &learnt_at_anchor)?;
-        let learnt = if at == n { fits.learnt() } else { learnt_at_anchor };
+        let learnt = if at == n { fits.hyperparameters() } else { learnt_at_anchor };
         let belief = fits.believe(&told)?;
         Ok(Self { belief, failed_as, anchor: Anchor { at, learnt }, learnt_at: n, n_told: n })
     }
@@ -80,7 +81,7 @@ impl Growing {
 
     /// Adds what was told since. Families linear in w only.
     pub fn follow(&mut self, observations: &[Observation], frame: &Frame) {
-        self.belief.observe(&Told::new(&observations[self.n_told..], self.failed_as, frame));
+        self.belief.update(&Told::new(&observations[self.n_told..], self.failed_as, frame));
         self.n_told = observations.len();
     }
 

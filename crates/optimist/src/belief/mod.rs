@@ -41,20 +41,20 @@ impl Belief {
     }
 
     /// Adds observations of a family that is linear in w; scales, warp and noise stay as they are.
-    pub fn observe(&mut self, told: &Told) {
+    pub fn update(&mut self, told: &Told) {
         let data = told.data(&self.outputs);
         let prior_mean = prior_mean(self.ball.family());
         for (i, x) in data.x.iter_rows().enumerate() {
             let y = self.outputs.warp.apply(data.y[i]);
             let residual = y - self.ball.family().value(&prior_mean, x);
             let noise_var = data.known_noise_var[i] + self.noise_std * self.noise_std;
-            self.ball.push(Round { w: &prior_mean, x, residual, noise_var });
+            self.ball.update(Round { w: &prior_mean, x, residual, noise_var });
         }
     }
 
-    /// Takes each of these points (model coordinates) as observed at its mean: the uncertainty there is gone, and the
-    /// next point is found elsewhere.
-    pub fn suppose(&mut self, pending: &[Vec<f64>]) {
+    /// Adds each of these pending points (model coordinates) as if its mean had been observed: the uncertainty there is
+    /// gone, and the next point is found elsewhere.
+    pub fn fantasize(&mut self, pending: &[Vec<f64>]) {
         let w_hat = self.ball.w_hat().to_vec();
         let prior_mean = prior_mean(self.ball.family());
         let shift: Vec<f64> = w_hat.iter().zip(&prior_mean).map(|(w, m)| w - m).collect();
@@ -63,7 +63,7 @@ impl Belief {
         for x in pending {
             self.ball.family().grad_w(&w_hat, x, &mut grad_w);
             let residual = dot(&grad_w, &shift);
-            self.ball.push(Round { w: &w_hat, x, residual, noise_var });
+            self.ball.update(Round { w: &w_hat, x, residual, noise_var });
         }
     }
 }

@@ -61,7 +61,7 @@ impl Recursive {
             ball.family().grad_w(&w, &x, &mut grad_w);
             let shift: Vec<f64> = w.iter().zip(&self.w_hat_0).map(|(w, w_0)| w - w_0).collect();
             let residual = dot(&grad_w, &shift) + y - ball.family().value(&w, &x);
-            ball.push(Round { w: &w, x: &x, residual, noise_var: 1.0 });
+            ball.update(Round { w: &w, x: &x, residual, noise_var: 1.0 });
         }
         self.seen = observations.len();
     }

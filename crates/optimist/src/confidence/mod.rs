@@ -1,8 +1,8 @@
 //! The confidence ball over model weights (paper §4.1, eqs. 3-6).
 //!
 //! Given: a family with its prior, the prior's centre ŵ_0, and one linearised observation a round: where f was
-//! linearised, the point, the residual about the centre, the noise. Gives: ŵ_t, Σ_t, u_t, the most hopeful value
-//! in Ball_t and its gradient in x, membership, log det Σ_t / det Σ_0.
+//! linearised, the point, the residual about the centre, the noise. Gives: ŵ_t, Σ_t, u_t, the upper
+//! confidence bound and its gradient in x, membership, log det Σ_t / det Σ_0.
 //! Does not know: how the centre was fitted, how β_t is chosen, trials.
 //!
 //! Σ_t = P⁻² + Σ_i g_i g_iᵀ / s_i², with P the prior's standard deviations and s_i the noise. The paper's eq. 3 is
@@ -10,7 +10,7 @@
 //! (`dual`), and later with the d_w × d_w matrix I + Σ P g_i g_iᵀ P / s_i² (`primal`); a round appends a row to the
 //! factor of the first, or moves that of the second by rank one.
 //!
-//! Departures from the paper: none in the updates; P and s_i are free so that a learnt prior fits in.
+//! Departures from the paper: none in the updates; P and s_i are free so that a prior fitted to the data can be used.
 
 mod dual;
 mod form;
@@ -61,21 +61,13 @@ pub struct Confidence {
     factored: Factored,
     w_hat: Vec<f64>,
     since_refresh: usize,
-    /// An upper bound on the largest eigenvalue of Σ_t: the prior's largest, and the trace of the rest.
-    trace_bound: f64,
 }
 
 impl Confidence {
     /// The prior alone: Σ_0, centred at ŵ_0.
     pub fn new(family: Box<dyn Family>, w_hat_0: Vec<f64>) -> Self {
         let rounds = Rounds::new(family, w_hat_0);
-        Self {
-            factored: Factored::new(&rounds),
-            w_hat: rounds.w_hat_0.clone(),
-            since_refresh: 0,
-            trace_bound: rounds.prior_std.iter().map(|p| p.powi(-2)).fold(0.0, f64::max),
-            rounds,
-        }
+        Self { factored: Factored::new(&rounds), w_hat: rounds.w_hat_0.clone(), since_refresh: 0, rounds }
     }
 
     /// All rounds at once: one factorisation instead of one update a round.
@@ -85,16 +77,16 @@ impl Confidence {
         rounds: impl IntoIterator<Item = Round<'a>>,
     ) -> Self {
         let mut confidence = Self::new(family, w_hat_0);
-        rounds.into_iter().for_each(|round| {
-            confidence.store(round);
-        });
+        for round in rounds {
+            confidence.rounds.update(round);
+        }
         confidence.refresh();
         confidence
     }
 
-    /// Line 2 and 3 of Phase II: Σ_t and ŵ_t after one more round. A round that is not finite teaches nothing.
-    pub fn push(&mut self, round: Round<'_>) {
-        if !self.store(round) {
+    /// Line 2 and 3 of Phase II: Σ_t and ŵ_t after one more round. A round that is not finite is ignored.
+    pub fn update(&mut self, round: Round<'_>) {
+        if !self.rounds.update(round) {
             return;
         }
         self.since_refresh += 1;
@@ -111,13 +103,6 @@ impl Confidence {
         self.since_refresh = 0;
         self.factored = Factored::new(&self.rounds);
         self.solve_w_hat();
-    }
-
-    /// False, and nothing stored, if the round is not finite.
-    fn store(&mut self, round: Round<'_>) -> bool {
-        let growth = self.rounds.push(round);
-        self.trace_bound += growth.unwrap_or(0.0);
-        growth.is_some()
     }
 
     /// Eq. 3: Σ_t with the last round in it. False if that failed for rounding.
@@ -167,34 +152,34 @@ impl Confidence {
         self.form().posteriors(&self.rounds, &self.w_hat, x)
     }
 
-    /// f_x(ŵ_t) + √β u: the most hopeful value in Ball_t under the linearisation. Writes its gradient in x.
-    pub fn bound(&self, x: &[f64], radius: f64, grad_x: &mut [f64]) -> f64 {
+    /// f_x(ŵ_t) + √β u: the highest value in Ball_t under the linearisation. Writes its gradient in x.
+    pub fn upper_confidence_bound(&self, x: &[f64], radius: f64, grad_x: &mut [f64]) -> f64 {
         let posterior = self.posterior(x);
         let bound = posterior.mean + radius * posterior.u;
         self.grad_x(posterior, radius, grad_x);
         bound
     }
 
-    /// Whether `bound` is max over w in Ball_t of f_x(w) itself, since f equals its linearisation.
-    pub fn bound_is_exact(&self) -> bool {
+    /// Whether f equals its linearisation, so that the upper confidence bound is max over w in Ball_t of f_x(w) itself.
+    pub fn linearization_is_exact(&self) -> bool {
         self.rounds.are_exact()
     }
 
-    /// (f_x(ŵ_t) − level) / u: by how many standard deviations x is expected to be above a level. If x is expected below
+    /// (f_x(ŵ_t) − target) / u: by how many standard deviations x is expected to be above a target. If x is expected below
     /// it, this is −√β of the smallest ball in which some w lifts x to it. Writes its gradient in x.
-    pub fn standing(&self, x: &[f64], level: f64, grad_x: &mut [f64]) -> f64 {
+    pub fn z_score(&self, x: &[f64], target: f64, grad_x: &mut [f64]) -> f64 {
         let posterior = self.posterior(x);
         let u = posterior.u.max(LEAST_U);
-        let standing = (posterior.mean - level) / u;
-        // The gradient is that of mean − standing · u, over u.
-        self.grad_x(posterior, -standing, grad_x);
+        let z_score = (posterior.mean - target) / u;
+        // The gradient is that of mean − z_score · u, over u.
+        self.grad_x(posterior, -z_score, grad_x);
         grad_x.iter_mut().for_each(|slope| *slope /= u);
-        standing
+        z_score
     }
 
     /// The w in Ball_t where f_x is highest, and that value: an ascent that maximises the linearisation at w over the ball
     /// (conditional gradients) until it no longer gains. For a linear family the first step does it.
-    pub fn most_hopeful(&self, x: &[f64], radius: f64) -> (Vec<f64>, f64) {
+    pub fn argmax_w(&self, x: &[f64], radius: f64) -> (Vec<f64>, f64) {
         let mut w = self.w_hat.clone();
         let mut value = self.rounds.family.value(&w, x);
         let mut grad_w = vec![0.0; w.len()];
@@ -240,7 +225,7 @@ impl Confidence {
     pub fn pull_inside(&self, w: &mut [f64], radius: f64) {
         let plain: f64 = w.iter().zip(&self.w_hat).map(|(w, c)| (w - c).powi(2)).sum();
         // Σ_t is at most its trace: most of the time this settles it without visiting the rounds.
-        if self.trace_bound * plain <= radius * radius {
+        if self.rounds.trace_bound * plain <= radius * radius {
             return;
         }
         let distance = self.distance_squared(w).sqrt();

@@ -23,6 +23,8 @@ pub(super) struct Rounds {
     /// s_i².
     pub noise_var: Vec<f64>,
     linearized_at: LinearizedAt,
+    /// An upper bound on the largest eigenvalue of Σ_t: the prior's largest, and the trace of the rest.
+    pub trace_bound: f64,
     /// f_x(ŵ_0) is zero everywhere, as for a linear family with its prior centred at zero.
     pub is_centred: bool,
 }
@@ -46,6 +48,7 @@ impl Rounds {
         let weights = || LinearizedAt::Weights(Matrix::zeros(0, d_w));
         let (x, e) = (Matrix::zeros(0, family.dimension()), Matrix::zeros(0, family.n_embedded()));
         Self {
+            trace_bound: prior_std.iter().map(|p| p.powi(-2)).fold(0.0, f64::max),
             prior_std,
             points: Embedded { x, e },
             residuals: Vec::new(),
@@ -67,16 +70,15 @@ impl Rounds {
         self.prior_std.len()
     }
 
-    /// Adds a round, and returns how much larger the trace of Σ_t is for it. `None`, and nothing is added, if the
-    /// gradient or the residual is not finite.
-    pub fn push(&mut self, round: Round<'_>) -> Option<f64> {
+    /// One more round. False, and nothing changes, if its gradient or its residual is not finite.
+    pub fn update(&mut self, round: Round<'_>) -> bool {
         let mut gradient = vec![0.0; self.d_w()];
         self.family.grad_w(round.w, round.x, &mut gradient);
         let growth = dot(&gradient, &gradient) / round.noise_var;
         let mut e = vec![0.0; self.family.n_embedded()];
         self.family.embed(round.w, round.x, &mut e);
         if !(growth.is_finite() && round.residual.is_finite() && e.iter().all(|e| e.is_finite())) {
-            return None;
+            return false;
         }
         self.points.x.push_row(round.x);
         self.points.e.push_row(&e);
@@ -85,7 +87,8 @@ impl Rounds {
         if let LinearizedAt::Weights(weights) = &mut self.linearized_at {
             weights.push_row(round.w);
         }
-        Some(growth)
+        self.trace_bound += growth;
+        true
     }
 
     /// Where round i was linearised; ŵ_0 if it could have been anywhere.

@@ -3,7 +3,7 @@
 //! f_w(x) = w_0 + Σ_j Σ_k w_jk T_k(x_j) + Σ_{i<j} w_ij x_i x_j + w_q Σ_j a_j (T_2(x_j) + 1/3) on [-1, 1]^d_x, with
 //! the prior w_0 ~ N(0, k_0²), w_jk ~ N(0, a_j² b_k²), w_ij ~ N(0, c² a_i² a_j²), w_q ~ N(0, q²): a_j says how much
 //! coordinate j matters, b_k how rough main effects are, c how strongly coordinates interact, and q how much of their
-//! curvature they share. All are learnt.
+//! curvature they share. All are fitted by evidence.
 //!
 //! The last term is one weight for the curvature of all coordinates. Boxes are drawn around good points more often
 //! than not, and a bowl (or a dome) is one wherever its centre and however its axes lie: a handful of trials tells

@@ -20,10 +20,10 @@ pub mod sum;
 use crate::linalg::{Matrix, View, add_scaled, dot};
 use crate::optimizer::Rng;
 
-/// A scale that is learnt by evidence, on the log scale, with its normal hyper-prior.
+/// A scale that is fitted by evidence, on the log scale, with its normal hyper-prior.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
-    /// Where the hyper-prior of log scale is centred; also where learning starts.
+    /// Where the hyper-prior of log scale is centred; also where the fit starts.
     pub mean: f64,
     /// Standard deviation of that hyper-prior.
     pub std: f64,
@@ -140,7 +140,7 @@ pub trait Family: Send + Sync {
         w
     }
 
-    /// The hyper-priors of the scales that evidence may learn. None by default: the prior stays as it is.
+    /// The hyper-priors of the scales that are fitted by evidence. None by default: the prior stays as it is.
     fn scales(&self) -> Vec<Scale> {
         Vec::new()
     }
