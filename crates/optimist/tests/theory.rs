@@ -10,7 +10,7 @@ use optimist::linalg::{Cholesky, Matrix, add_scaled, dot};
 use optimist::model::Family;
 use optimist::model::isotropic::Isotropic;
 use optimist::model::mlp::{Activation, Mlp};
-use optimist::oracle::{self, Problem};
+use optimist::oracle::{self, Problem, Starts};
 use optimist::schedule::{Constants, Proof, Schedule};
 use optimist::theory::{Ledger, Truth};
 use optimist::{GoUcb, Observation, Optimizer, Outcome, Rng, Settings, rng};
@@ -230,7 +230,7 @@ impl Case {
         let noise_std = vec![self.noise_std; y.len()];
         let problem = Problem { family: &*family, x: &x, y: &y, noise_std: &noise_std, prior_weight: 0.0 };
         let start = self.draw(&mut rng);
-        let w_hat_0 = oracle::fit_with_restarts(&problem, Some(&start), 0, &mut rng).unwrap().w;
+        let w_hat_0 = oracle::fit(&problem, &Starts::At(vec![start])).unwrap().w;
 
         let prior = Isotropic::new((self.family)(), 1.0 / proof.lambda().sqrt());
         let mut ball = Confidence::new(Box::new(prior), w_hat_0.clone());

@@ -9,7 +9,7 @@ use crate::linalg::{Matrix, dot};
 use crate::model::Family;
 use crate::model::isotropic::Isotropic;
 use crate::optimizer::{Observation, Rng};
-use crate::oracle::{self, OracleError, Problem, sgd};
+use crate::oracle::{self, OracleError, Problem, Starts, sgd};
 use crate::settings::Oracle;
 
 /// The ball of the round to come, and how many observations it has seen.
@@ -40,7 +40,7 @@ impl Recursive {
         let problem = Problem { family: &*family, x: &x, y: &y, noise_std: &noise_std, prior_weight: 0.0 };
         let w_hat_0 = match oracle {
             Oracle::LevenbergMarquardt { restarts } => {
-                oracle::fit_with_restarts(&problem, None, *restarts, rng)?.w
+                oracle::fit(&problem, &Starts::draw(&*family, *restarts, rng))?.w
             }
             Oracle::Sgd(settings) => sgd::fit(&problem, &family.start(rng), settings)?.w,
         };

@@ -12,8 +12,7 @@ use crate::confidence::{Confidence, Round};
 use crate::evidence::{self, Data, Hyperparameters, Linearization};
 use crate::model::Family;
 use crate::optimizer::Rng;
-use crate::oracle::levenberg_marquardt;
-use crate::oracle::{OracleError, Problem};
+use crate::oracle::{self, OracleError, Problem, Starts};
 
 /// Hyper-prior of the warp's power around 1.
 const WARP_STD: f64 = 0.3;
@@ -52,20 +51,14 @@ impl Refit {
         // All luck is drawn here: side by side, families must not share it.
         let mut with_starts = |(i, family): (usize, Box<dyn Family>)| {
             let scales = start.get(i).and_then(Option::as_ref);
-            (scales, self.draw_starts(&*family, rng), family)
+            (scales, Starts::draw(&*family, self.restarts, rng), family)
         };
         let families: Vec<_> = families.into_iter().enumerate().map(&mut with_starts).collect();
         let fits = families
             .into_par_iter()
-            .map(|(scales, weights, family)| self.fit_family(family, &data, scales, &weights))
+            .map(|(scales, weights, family)| self.fit_family(family, &data, scales, weights))
             .collect();
         Fits { fits, outputs, data }
-    }
-
-    /// Where fits of the weights begin; a family that is linear in them needs no start.
-    fn draw_starts(&self, family: &dyn Family, rng: &mut Rng) -> Vec<Vec<f64>> {
-        let n_starts = if family.is_linear() { 0 } else { self.restarts.max(1) };
-        (0..n_starts).map(|_| family.start(rng)).collect()
     }
 
     /// Scales, noise and warp by evidence, and the weights under them.
@@ -74,27 +67,26 @@ impl Refit {
         mut family: Box<dyn Family>,
         data: &Data,
         start: Option<&Hyperparameters>,
-        starts: &[Vec<f64>],
+        weights: Starts,
     ) -> Result<Fitted, OracleError> {
         let max_steps = if start.is_some() { FURTHER_SCALE_STEPS } else { SCALE_STEPS };
         let settings = evidence::Settings { warp_std: self.warp.then_some(WARP_STD), max_steps };
-        if family.is_linear() {
-            let at = Linearization::new(&*family, &prior_mean(&*family), &data.x);
-            let (hyperparameters, evidence) =
-                evidence::fit_hyperparameters(&mut *family, data, &at, start, settings)
-                    .ok_or(OracleError::NothingToFit)?;
-            return Ok(Fitted { family, hyperparameters, w: at.w, evidence });
+        let fit_hyperparameters = |family: &mut dyn Family, w: &[f64], start: Option<&Hyperparameters>| {
+            let at = Linearization::new(family, w, &data.x);
+            evidence::fit_hyperparameters(family, data, &at, start, settings).ok_or(OracleError::NothingToFit)
+        };
+        if weights == Starts::Anywhere {
+            let anywhere = prior_mean(&*family);
+            let (hyperparameters, evidence) = fit_hyperparameters(&mut *family, &anywhere, start)?;
+            return Ok(Fitted { family, hyperparameters, w: None, evidence });
         }
         let (mut hyperparameters, mut evidence) = (Hyperparameters::prior(&*family), f64::NEG_INFINITY);
-        let mut w = best_start(&*family, data, &hyperparameters, starts)?;
+        let mut w = fit_weights(&*family, data, &hyperparameters, weights)?;
         for _ in 0..ALTERNATIONS {
-            let at = Linearization::new(&*family, &w, &data.x);
-            (hyperparameters, evidence) =
-                evidence::fit_hyperparameters(&mut *family, data, &at, Some(&hyperparameters), settings)
-                    .ok_or(OracleError::NothingToFit)?;
-            w = fit_weights(&*family, data, &hyperparameters, &w)?;
+            (hyperparameters, evidence) = fit_hyperparameters(&mut *family, &w, Some(&hyperparameters))?;
+            w = fit_weights(&*family, data, &hyperparameters, Starts::At(vec![w]))?;
         }
-        Ok(Fitted { family, hyperparameters, w, evidence })
+        Ok(Fitted { family, hyperparameters, w: Some(w), evidence })
     }
 }
 
@@ -128,10 +120,10 @@ impl Fits {
             }
         }
         let Fitted { family, hyperparameters, w, .. } = best.ok_or(failure)?;
-        let data = if family.is_linear() { told.data(&outputs) } else { data };
+        let data = if w.is_none() { told.data(&outputs) } else { data };
         outputs.warp = hyperparameters.warp;
         Ok(Belief {
-            ball: ball(family, &data, &hyperparameters, &w),
+            ball: ball(family, &data, &hyperparameters, w),
             outputs,
             noise_std: hyperparameters.noise_std,
         })
@@ -142,46 +134,37 @@ impl Fits {
 struct Fitted {
     family: Box<dyn Family>,
     hyperparameters: Hyperparameters,
-    w: Vec<f64>,
+    /// Where it is linearised: at the weights fitted. `None` if it is linear in them, and that is the same everywhere.
+    w: Option<Vec<f64>>,
     /// Evidence plus hyper-priors, at these hyperparameters.
     evidence: f64,
 }
 
-/// Warped values and their noise, as the oracle wants them.
-fn targets(data: &Data, hyperparameters: &Hyperparameters) -> (Vec<f64>, Vec<f64>) {
-    let y = data.y.iter().map(|&y| hyperparameters.warp.apply(y)).collect();
-    let noise_std =
-        evidence::noise_variances(data, hyperparameters.noise_std).iter().map(|s2| s2.sqrt()).collect();
-    (y, noise_std)
-}
-
-fn best_start(
-    family: &dyn Family,
-    data: &Data,
-    hyperparameters: &Hyperparameters,
-    starts: &[Vec<f64>],
-) -> Result<Vec<f64>, OracleError> {
-    let (y, noise_std) = targets(data, hyperparameters);
-    let problem = Problem { family, x: &data.x, y: &y, noise_std: &noise_std, prior_weight: 1.0 };
-    crate::oracle::fit_from(&problem, starts).map(|fit| fit.w)
-}
-
+/// The most probable weights.
 fn fit_weights(
     family: &dyn Family,
     data: &Data,
     hyperparameters: &Hyperparameters,
-    warm: &[f64],
+    starts: Starts,
 ) -> Result<Vec<f64>, OracleError> {
-    let (y, noise_std) = targets(data, hyperparameters);
+    let y: Vec<f64> = data.y.iter().map(|&y| hyperparameters.warp.apply(y)).collect();
+    let noise_var = evidence::noise_variances(data, hyperparameters.noise_std);
+    let noise_std: Vec<f64> = noise_var.iter().map(|s2| s2.sqrt()).collect();
     let problem = Problem { family, x: &data.x, y: &y, noise_std: &noise_std, prior_weight: 1.0 };
-    levenberg_marquardt::fit(&problem, warm, &levenberg_marquardt::Settings::default()).map(|fit| fit.w)
+    oracle::fit(&problem, &starts).map(|fit| fit.w)
 }
 
-fn ball(family: Box<dyn Family>, data: &Data, hyperparameters: &Hyperparameters, w: &[f64]) -> Confidence {
+fn ball(
+    family: Box<dyn Family>,
+    data: &Data,
+    hyperparameters: &Hyperparameters,
+    w: Option<Vec<f64>>,
+) -> Confidence {
+    let prior_mean = prior_mean(&*family);
+    let w = &w.unwrap_or_else(|| prior_mean.clone());
     let at = Linearization::new(&*family, w, &data.x);
     let residuals = evidence::residuals(data, &at, hyperparameters.warp);
     let noise_var = evidence::noise_variances(data, hyperparameters.noise_std);
-    let prior_mean = prior_mean(&*family);
     let round = |i: usize| Round { w, x: data.x.row(i), residual: residuals[i], noise_var: noise_var[i] };
     Confidence::with_rounds(family, prior_mean, (0..data.y.len()).map(round))
 }
