@@ -10,8 +10,8 @@
 
 use std::f64::consts::PI;
 
+use crate::lbfgsb::{Pace, maximize_in_box};
 use crate::linalg::{Cholesky, Matrix, dot};
-use crate::maximize::{Pace, maximize_in_box};
 use crate::model::{Embedded, Family, Scale};
 use crate::warp::Warp;
 

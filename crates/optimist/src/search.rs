@@ -13,7 +13,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use crate::encode::{AxisKind, Coupling, Domain, FeasibleWalk};
-use crate::maximize::{Pace, maximize_in_box};
+use crate::lbfgsb::{Pace, maximize_in_box};
 use crate::optimizer::Rng;
 use crate::projected_gradient::maximize_in_set;
 
