@@ -3,14 +3,14 @@
 mod common;
 
 use divan::{Bencher, black_box};
-use optimist::confidence::{Confidence, Round};
-use optimist::evidence::{
+use optimist::internal::confidence::{Confidence, Round};
+use optimist::internal::evidence::{
     Data, Evidence, Linearization, Settings, fit_hyperparameters, noise_variances, residuals,
 };
-use optimist::linalg::Matrix;
+use optimist::internal::linalg::Matrix;
+use optimist::internal::warp::Warp;
 use optimist::model::anova::Anova;
 use optimist::model::{Embedded, Family};
-use optimist::warp::Warp;
 
 fn main() {
     divan::main();

@@ -1,7 +1,7 @@
 //! Families: values, gradients, inner products and their gradients.
 
 use divan::{Bencher, black_box};
-use optimist::linalg::Matrix;
+use optimist::internal::linalg::Matrix;
 use optimist::model::anova::Anova;
 use optimist::model::fourier::Fourier;
 use optimist::model::mlp::Mlp;

@@ -3,11 +3,11 @@
 mod common;
 
 use divan::Bencher;
-use optimist::acquisition::{Effort, Region, UpperConfidenceBound};
-use optimist::confidence::Confidence;
 use optimist::encode::Domain;
-use optimist::frame::Frame;
-use optimist::search::{Score, argmax};
+use optimist::internal::acquisition::{Effort, Region, UpperConfidenceBound};
+use optimist::internal::confidence::Confidence;
+use optimist::internal::frame::Frame;
+use optimist::internal::search::{Score, argmax};
 use optimist::{GoUcb, Method, Optimizer, Settings, rng};
 
 fn main() {
@@ -19,11 +19,12 @@ const CASES: [(usize, usize); 3] = [(72, 20), (1000, 20), (72, 500)];
 
 /// What GO-UCB believes after `t` observations.
 fn ball(t: usize, d: usize) -> Confidence {
-    let mut optimizer =
-        GoUcb::new(Domain::cube(d), 2 * t, Settings::default()).expect("default settings are valid");
+    let domain = Domain::cube(d);
+    let policy = GoUcb::new(&domain, 2 * t, &Settings::default(), 0).expect("default settings are valid");
+    let mut optimizer = Optimizer::new(domain, policy);
     let told = common::observations(t, d);
     told.into_iter().for_each(|told| optimizer.tell(told).expect("a point of the cube"));
-    optimizer.belief().expect("there are values").ball
+    optimizer.policy().belief(optimizer.history()).expect("there are values").ball.clone()
 }
 
 /// All candidates of an ask, as one block.
@@ -73,7 +74,7 @@ fn ask_and_tell(bencher: Bencher, (name, t): (&str, usize)) {
 }
 
 /// An optimizer that was told `n` observations of the cube.
-fn told(name: &str, n: usize, d: usize) -> Box<dyn Optimizer> {
+fn told(name: &str, n: usize, d: usize) -> Optimizer {
     let method: Method = name.parse().expect("a name of the list");
     let mut optimizer = method.build(&Domain::cube(d), 2 * n, 0).expect("default settings fit every cube");
     common::observations(n, d)

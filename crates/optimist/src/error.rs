@@ -306,6 +306,27 @@ pub enum MethodError {
     Schedule(#[from] ScheduleError),
 }
 
+/// A run that found nothing.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// No trial was allowed.
+    #[error("there is nothing to choose from without a trial; allow at least 1")]
+    NoTrials,
+    /// Every trial failed.
+    #[error("none of {trials} trials gave a finite value; check the function and the bounds of the space")]
+    NoValue {
+        /// How many there were.
+        trials: usize,
+    },
+    /// The optimizer could not be made.
+    #[error(transparent)]
+    Method(#[from] MethodError),
+    /// An outcome could not be learnt from.
+    #[error(transparent)]
+    Tell(#[from] TellError),
+}
+
 /// An outcome that cannot be learnt from.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]

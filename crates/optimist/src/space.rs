@@ -258,6 +258,40 @@ impl Parameter {
         Parameter { name: name.into(), kind, when: Vec::new() }
     }
 
+    /// A real number.
+    pub fn float(name: impl Into<String>, low: f64, high: f64) -> Parameter {
+        Parameter::new(name, Kind::Float { low, high, log: false, step: None })
+    }
+
+    /// A real number whose order of magnitude matters: searched evenly in its logarithm.
+    pub fn log_float(name: impl Into<String>, low: f64, high: f64) -> Parameter {
+        Parameter::new(name, Kind::Float { low, high, log: true, step: None })
+    }
+
+    /// A whole number; both bounds are among its values.
+    pub fn int(name: impl Into<String>, low: i64, high: i64) -> Parameter {
+        Parameter::new(name, Kind::Int { low, high, log: false, step: None })
+    }
+
+    /// A whole number whose order of magnitude matters.
+    pub fn log_int(name: impl Into<String>, low: i64, high: i64) -> Parameter {
+        Parameter::new(name, Kind::Int { low, high, log: true, step: None })
+    }
+
+    /// One of several values that have no order.
+    pub fn choice<V: Into<Value>>(
+        name: impl Into<String>,
+        choices: impl IntoIterator<Item = V>,
+    ) -> Parameter {
+        let choices = choices.into_iter().map(Into::into).collect();
+        Parameter::new(name, Kind::Categorical { choices })
+    }
+
+    /// A yes or no.
+    pub fn flag(name: impl Into<String>) -> Parameter {
+        Parameter::new(name, Kind::Bool)
+    }
+
     /// The same, active only when `parameter` equals `value` too.
     #[must_use]
     pub fn when(mut self, parameter: impl Into<String>, value: impl Into<Value>) -> Parameter {

@@ -20,6 +20,7 @@
 
 use crate::encode::AxisKind;
 use crate::history::History;
+use crate::optimizer::Observation;
 
 /// Half-width of a box that holds the cube from anywhere in it.
 const WHOLE: f64 = 1.0;
@@ -75,8 +76,16 @@ impl Default for Width {
 }
 
 impl TrustRegion {
-    /// One more trial was told, the first `explore` of which belong to Phase I. One that gave no value is a failure.
-    pub fn update(&self, width: &mut Width, explore: usize, value: Option<f64>) {
+    /// The width after these observations, the first `explore` of which belong to Phase I.
+    pub fn width(&self, observations: &[Observation], explore: usize) -> Width {
+        observations.iter().fold(Width::default(), |mut width, told| {
+            self.update(&mut width, explore, told.value());
+            width
+        })
+    }
+
+    /// One more trial was told. One that gave no value is a failure.
+    fn update(&self, width: &mut Width, explore: usize, value: Option<f64>) {
         let gained = value.is_some_and(|value| value > width.best);
         let failed = value.is_none_or(|value| value < width.best);
         width.best = value.map_or(width.best, |value| width.best.max(value));
@@ -138,7 +147,7 @@ impl TrustRegion {
 mod tests {
     use super::*;
     use crate::encode::Encoding;
-    use crate::optimizer::{Observation, Outcome};
+    use crate::optimizer::Outcome;
     use crate::space::{Kind, Parameter, Space, Value};
 
     /// A real, a switch, five levels, 101 levels and a choice of two; six columns.
@@ -189,7 +198,7 @@ mod tests {
         );
     }
 
-    fn updated(explore: usize, values: impl IntoIterator<Item = Option<f64>>) -> Width {
+    fn followed(explore: usize, values: impl IntoIterator<Item = Option<f64>>) -> Width {
         let mut width = Width::default();
         values.into_iter().for_each(|value| TrustRegion::default().update(&mut width, explore, value));
         width
@@ -207,7 +216,7 @@ mod tests {
             _ => Some(best - 1.0),
         };
         let values: Vec<Option<f64>> = std::iter::once('=').chain(trials.chars()).map(value).collect();
-        updated(1, values)
+        followed(1, values)
     }
 
     fn after(trials: &str) -> f64 {
@@ -218,7 +227,7 @@ mod tests {
     fn the_box_keeps_its_first_width_until_phase_two() {
         assert_eq!(Width::default().half, 0.5);
         let falling = (0..50).map(|i| Some(f64::from(-i)));
-        assert_eq!(updated(50, falling).half, 0.5);
+        assert_eq!(followed(50, falling).half, 0.5);
     }
 
     #[test]
@@ -248,8 +257,8 @@ mod tests {
 
     #[test]
     fn a_trial_without_a_value_is_a_failure_as_is_one_worse_than_phase_one() {
-        assert_eq!(updated(1, [Some(9.0), None, None, None, None]).half, 0.25);
-        assert_eq!(updated(1, [9.0, 1.0, 2.0, 3.0, 4.0].map(Some)).half, 0.25);
+        assert_eq!(followed(1, [Some(9.0), None, None, None, None]).half, 0.25);
+        assert_eq!(followed(1, [9.0, 1.0, 2.0, 3.0, 4.0].map(Some)).half, 0.25);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What defines Σ_t, ŵ_t and Ball_t (eqs. 3-6), whatever the form they are computed in.
 
-use optimist::confidence::{Confidence, LeftOut, Round};
-use optimist::linalg::{Cholesky, Matrix, add_scaled, dot};
+use optimist::internal::confidence::{Confidence, LeftOut, Round};
+use optimist::internal::linalg::{Cholesky, Matrix, add_scaled, dot};
 use optimist::model::Family;
 use optimist::model::anova::Anova;
 use optimist::model::fourier::Fourier;

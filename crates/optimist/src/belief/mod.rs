@@ -3,7 +3,8 @@
 //! Given: observations and pending points, a family, the settings. Gives: Ball_t in model coordinates, and the way
 //! back to the units of the observations. Does not know: what is proposed.
 //!
-//! Two ways, by `Updates`: `refit` fits everything anew, and `growing` says when; `recursive` is the paper's update.
+//! Two ways: `refit` fits everything anew, and `growing` says when (the default); `recursive` is the paper's update (presets
+//! `paper` and `theory`).
 
 pub mod growing;
 pub mod recursive;
@@ -26,6 +27,8 @@ pub struct Belief {
     pub outputs: Outputs,
     /// Noise of an observation, in the units of the ball.
     pub noise_std: f64,
+    /// Which of the families that were fitted explains the data best.
+    pub family_idx: usize,
 }
 
 impl Belief {

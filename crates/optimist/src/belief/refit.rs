@@ -110,22 +110,25 @@ impl Fits {
     /// If no family could be fitted; the last one's reason.
     pub fn believe(self, told: &Told) -> Result<Belief, OracleError> {
         let Self { fits, mut outputs, data } = self;
-        let mut best: Option<Fitted> = None;
+        let mut best: Option<(usize, Fitted)> = None;
         let mut failure = OracleError::NothingToFit;
-        for fit in fits {
+        for (idx, fit) in fits.into_iter().enumerate() {
             match fit {
-                Ok(fit) if best.as_ref().is_none_or(|best| fit.evidence > best.evidence) => best = Some(fit),
+                Ok(fit) if best.as_ref().is_none_or(|(_, best)| fit.evidence > best.evidence) => {
+                    best = Some((idx, fit));
+                }
                 Ok(_) => {}
                 Err(error) => failure = error,
             }
         }
-        let Fitted { family, hyperparameters, w, .. } = best.ok_or(failure)?;
+        let (family_idx, Fitted { family, hyperparameters, w, .. }) = best.ok_or(failure)?;
         let data = if w.is_none() { told.data(&outputs) } else { data };
         outputs.warp = hyperparameters.warp;
         Ok(Belief {
             ball: ball(family, &data, &hyperparameters, w),
             outputs,
             noise_std: hyperparameters.noise_std,
+            family_idx,
         })
     }
 }
