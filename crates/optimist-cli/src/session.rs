@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use optimist_study::worker::{self, Ending, Notice, Orders};
-use optimist_study::{Study, Trial};
+use optimist_study::worker::{self, Ending, Notice};
+use optimist_study::{CommandEvaluator, Objective, Study, Trial};
 
 use crate::interrupt;
 use crate::progress::Progress;
@@ -24,13 +24,14 @@ pub struct Session {
 }
 
 /// Works on `study` until there is nothing left to do; with `json`, prints each trial as it ends.
-pub fn run(study: Study, orders: &Orders, json: bool) -> anyhow::Result<Session> {
+pub fn run(study: Study, objective: Objective, workers: usize, json: bool) -> anyhow::Result<Session> {
     let interrupt = interrupt::listen().context("cannot listen for Ctrl-C")?;
+    let evaluator = CommandEvaluator::new(objective, &study.state().definition().space, &interrupt);
     let start = Instant::now();
     let mut progress = Progress::new(study.state());
     let mut n_ended = 0;
     let mut printed = Ok(());
-    let worked = worker::work(study, orders, &interrupt, |notice| {
+    let worked = worker::work(study, evaluator, workers, &interrupt, |notice| {
         match notice {
             Notice::Trouble(trouble) => progress.print(trouble),
             Notice::Waiting(1) => progress.print("waiting for a trial that somebody else runs"),

@@ -13,8 +13,8 @@ use optimist::space::Assignment;
 
 use crate::definition::{Definition, Plan};
 use crate::error::StudyError;
+use crate::evaluation::Measurement;
 use crate::event::{Cause, Event, Record, Source};
-use crate::objective::Measurement;
 use crate::trial::{Failure, Trial, TrialState};
 pub use agenda::{Next, Over};
 

@@ -12,10 +12,10 @@ use optimist::{ENGINE_VERSION, Recommendation};
 
 use crate::definition::Definition;
 use crate::error::StudyError;
+use crate::evaluation::Measurement;
 use crate::event::{Event, Record, Source};
 use crate::identity::Identity;
 use crate::log::{self, Log, Reading, Storage, StudyId};
-use crate::objective::Measurement;
 use crate::state::State;
 use crate::suggest::{self, Adviser, Verification};
 

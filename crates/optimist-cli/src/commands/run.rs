@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use optimist_study::worker::{Ending, Orders};
+use optimist_study::worker::Ending;
 use optimist_study::{State, StudyFile, TrialState};
 
 use crate::args::RunArgs;
@@ -23,14 +23,14 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     plan.trials = args.trials.map_or(plan.trials, Into::into);
     plan.workers = args.workers.map_or(plan.workers, Into::into);
     file.definition.seed = args.seed.unwrap_or(file.definition.seed);
-    let orders = Orders { objective: file.objective()?.clone(), workers: file.definition.plan.workers };
+    let (objective, workers) = (file.objective()?.clone(), file.definition.plan.workers);
 
     let storage = args.storage.storage()?;
     let (study, was_there) = begin(&storage, &file)?;
     if was_there {
         eprintln!("{}", how_it_stands(study.state()));
     }
-    let Session { mut study, ending, took, n_ended } = session::run(study, &orders, args.json)?;
+    let Session { mut study, ending, took, n_ended } = session::run(study, objective, workers, args.json)?;
     study.warnings()?.iter().for_each(|warning| eprintln!("warning: {warning}"));
 
     let has_value = study.state().best_observed().is_some();

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use optimist_study::Study;
-use optimist_study::worker::{Ending, Orders};
+use optimist_study::worker::Ending;
 
 use crate::args::WorkerArgs;
 use crate::session;
@@ -26,8 +26,7 @@ pub fn execute(args: WorkerArgs) -> anyhow::Result<ExitCode> {
             objective.folder.display()
         );
     }
-    let orders = Orders { objective, workers: args.workers.into() };
-    let done = session::run(study, &orders, args.json)?;
+    let done = session::run(study, objective, args.workers.into(), args.json)?;
     let name = done.study.name();
     eprintln!("{} trials of `{name}` were measured here", done.n_ended);
     match done.ending {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use optimist::space::{Assignment, Kind, Space, Value};
 
 use crate::definition::{Definition, Direction};
-use crate::objective::Measurement;
+use crate::evaluation::Measurement;
 use crate::study::Import;
 
 pub use optuna::definition as definition_of_optuna;

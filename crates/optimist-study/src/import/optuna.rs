@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 use super::{BadRow, Found, ImportError, Reading, bytes_of, database_path, in_order, word};
 use crate::definition::{Definition, Direction, OptimizerChoice, Plan};
-use crate::objective::Measurement;
+use crate::evaluation::Measurement;
 use crate::study::Import;
 
 /// Whether a file is a SQLite database.

@@ -11,7 +11,7 @@ use optimist::space::{Assignment, Space, Value};
 use serde_json::{Map, Value as Json};
 
 use super::{ImportError, Reading, in_order, value_of};
-use crate::objective::Measurement;
+use crate::evaluation::Measurement;
 use crate::study::Import;
 
 /// A row: texts (CSV) or what JSON has.

@@ -99,9 +99,9 @@ mod tests {
     use super::*;
     use optimist::space::Assignment;
 
+    use crate::evaluation::Measurement;
     use crate::event::Source;
     use crate::log::{Entry, Lease, Log, Reading, Storage, StorageError, StudyId};
-    use crate::objective::Measurement;
     use crate::{Kept, StudyFile};
 
     /// A log in which somebody else does something just before every append, as long as there is something to do.

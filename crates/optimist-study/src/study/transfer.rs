@@ -3,10 +3,10 @@
 use super::commit::Decision;
 use super::{Import, Imported, Study};
 use crate::error::StudyError;
+use crate::evaluation::Measurement;
 use crate::event::{Event, Record, Source};
 use crate::import;
 use crate::log::{Appended, LeaseChange, Log, Reading, Storage, StudyId};
-use crate::objective::Measurement;
 use crate::state::State;
 use crate::trial::Trial;
 
