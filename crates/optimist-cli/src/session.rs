@@ -4,12 +4,15 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use optimist_study::worker::{self, Ending, Notice};
-use optimist_study::{CommandEvaluator, Objective, Study, Trial};
+use optimist_study::{CommandEvaluator, Objective, State, Study, Trial};
 
 use crate::interrupt;
 use crate::progress::Progress;
+
+/// As a shell reports a process that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
 
 /// How it went.
 pub struct Session {
@@ -51,6 +54,24 @@ pub fn run(study: Study, objective: Objective, workers: usize, json: bool) -> an
     let (study, ending) = worked?;
     printed?;
     Ok(Session { study, ending, took: start.elapsed(), n_ended })
+}
+
+/// The exit status for why a run ended; says so unless the study is over.
+pub fn conclude(ending: Ending, state: &State) -> anyhow::Result<u8> {
+    match ending {
+        Ending::CannotStart(error) => return Err(error.into()),
+        Ending::Interrupted => {
+            let (done, planned) = (state.n_done(), state.plan().trials);
+            eprintln!("stopped after {done} of {planned} trials; run it again to go on");
+            return Ok(INTERRUPTED);
+        }
+        Ending::Failures { n, last } => {
+            bail!("stopped after {n} failed trials in a row (max_failures); the last one because:\n{last}")
+        }
+        Ending::TimeUp => eprintln!("the time is up (max_time); run it again to go on"),
+        Ending::Over(_) => {}
+    }
+    Ok(0)
 }
 
 fn print_json(trial: &Trial) -> anyhow::Result<()> {

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use optimist_study::worker::Ending;
 use optimist_study::{State, StudyFile, TrialState};
 
 use crate::args::RunArgs;
@@ -12,9 +11,6 @@ use crate::commands::create::begin;
 use crate::plot::{Kind, Plots};
 use crate::session::{self, Session};
 use crate::summary;
-
-/// As a shell reports a process that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
 
 /// Runs the study; errors are printed by `main`.
 pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
@@ -42,27 +38,11 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     if let Some(file) = args.svg.as_ref().filter(|_| has_value) {
         Plots::of(study.state(), &[Kind::History])?.write(file)?;
     }
-    conclude(study.state(), ending, has_value)
-}
-
-fn conclude(state: &State, ending: Ending, has_value: bool) -> anyhow::Result<ExitCode> {
-    match ending {
-        Ending::CannotStart(error) => return Err(error.into()),
-        Ending::Interrupted => {
-            let (done, planned) = (state.n_done(), state.plan().trials);
-            eprintln!("stopped after {done} of {planned} trials; run it again to go on");
-            return Ok(ExitCode::from(INTERRUPTED));
-        }
-        Ending::Failures { n, last } => {
-            bail!("stopped after {n} failed trials in a row (max_failures); the last one because:\n{last}")
-        }
-        Ending::TimeUp => eprintln!("the time is up (max_time); run it again to go on"),
-        Ending::Over(_) => {}
+    let code = session::conclude(ending, study.state())?;
+    if code == 0 && !has_value {
+        bail!("{}", all_failed(study.state()));
     }
-    if !has_value {
-        bail!("{}", all_failed(state));
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::from(code))
 }
 
 fn how_it_stands(state: &State) -> String {
