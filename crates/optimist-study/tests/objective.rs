@@ -1,8 +1,8 @@
 //! Objectives that write anything at all: a trial ends with a value or with a reason, and the log has it.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
-use optimist_study::log::Reading;
 use optimist_study::objective::Mode;
 use optimist_study::{
     CommandEvaluator, Evaluation, Evaluator, Interrupt, Objective, Record, Storage, Study, StudyFile,
@@ -33,7 +33,7 @@ fn run(bytes: &[u8], mode: Mode) -> Result<(), TestCaseError> {
     study
         .export(|line| {
             n_records += usize::from(Record::from_json(line).is_ok());
-            Reading::GoOn
+            ControlFlow::Continue(())
         })
         .unwrap();
     prop_assert_eq!(n_records, 3);

@@ -1,10 +1,11 @@
 //! What every backend must do: one list of facts, checked on each.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::{Appended, Lease, LeaseChange, Log, Reading, Storage, StudyId};
+use super::{Appended, Lease, LeaseChange, Log, Storage, StudyId};
 
 /// Runs the contract on a backend. `$new` makes a storage of its own for each fact.
 macro_rules! log_contract {
@@ -81,7 +82,7 @@ fn read(log: &mut dyn Log, study: StudyId, after: u64) -> Vec<(u64, String)> {
     let mut records = Vec::new();
     log.read(study, after, &mut |seq, body| {
         records.push((seq, body.to_owned()));
-        Reading::GoOn
+        ControlFlow::Continue(())
     })
     .unwrap();
     records
@@ -105,7 +106,7 @@ fn what_was_appended_is_read_in_order(storage: &Storage) {
     let mut first = Vec::new();
     let stop = &mut |seq, _: &str| {
         first.push(seq);
-        Reading::Stop
+        ControlFlow::Break(())
     };
     other.read(study, 0, stop).unwrap();
     assert_eq!(first, [1]);
@@ -125,7 +126,7 @@ fn nothing_of_an_append_that_came_too_late_is_kept(storage: &Storage) {
     let mut log = connect(storage);
     let study = log.create("s", "one").unwrap().unwrap();
     assert_eq!(append(&mut *log, study, 1, &["two"]), Appended::Stored);
-    let claim = LeaseChange::Claim { trial: 0, owner: "me", lasts: Duration::from_secs(60) };
+    let claim = LeaseChange::Claim { trial: 0, owner: "me".to_owned(), lasts: Duration::from_secs(60) };
     assert_eq!(log.append(study, 1, &["late".to_owned()], &[claim]).unwrap(), Appended::Moved);
     assert_eq!(read(&mut *log, study, 1), [(2, "two".to_owned())]);
     assert_eq!(log.leases(study).unwrap(), []);
@@ -170,7 +171,10 @@ fn any_text_is_kept(storage: &Storage) {
 fn a_lease_goes_with_its_records(storage: &Storage) {
     let mut log = connect(storage);
     let study = log.create("s", "one").unwrap().unwrap();
-    let claim = |trial, owner| LeaseChange::Claim { trial, owner, lasts: Duration::from_secs(60) };
+    let claim = |trial, owner: &str| {
+        let owner = owner.to_owned();
+        LeaseChange::Claim { trial, owner, lasts: Duration::from_secs(60) }
+    };
     let body = ["x".to_owned()];
     log.append(study, 1, &body, &[claim(0, "me"), claim(1, "you")]).unwrap();
     log.append(study, 2, &body, &[LeaseChange::Release { trial: 1 }, claim(0, "them")]).unwrap();
@@ -181,8 +185,11 @@ fn a_lease_goes_with_its_records(storage: &Storage) {
 fn a_lease_runs_out_unless_it_is_renewed_by_its_owner(storage: &Storage) {
     let mut log = connect(storage);
     let study = log.create("s", "one").unwrap().unwrap();
-    let claims =
-        [0, 1, 2].map(|trial| LeaseChange::Claim { trial, owner: "me", lasts: Duration::from_millis(1) });
+    let claims = [0, 1, 2].map(|trial| LeaseChange::Claim {
+        trial,
+        owner: "me".to_owned(),
+        lasts: Duration::from_millis(1),
+    });
     log.append(study, 1, &["x".to_owned()], &claims).unwrap();
     let long = Duration::from_secs(60);
     log.renew(study, &[0, 7], "me", long).unwrap();

@@ -14,6 +14,7 @@ mod postgres;
 mod sqlite;
 
 use std::fmt::{self, Display, Formatter};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -47,7 +48,7 @@ pub trait Log: Send {
         study: StudyId,
         head: u64,
         bodies: &[String],
-        leases: &[LeaseChange<'_>],
+        leases: &[LeaseChange],
     ) -> Result<Appended, StorageError>;
 
     /// Gives the records after `after` to `each`, in order, with their numbers, until that says stop.
@@ -58,7 +59,7 @@ pub trait Log: Send {
         &mut self,
         study: StudyId,
         after: u64,
-        each: &mut dyn FnMut(u64, &str) -> Reading,
+        each: &mut dyn FnMut(u64, &str) -> ControlFlow<()>,
     ) -> Result<(), StorageError>;
 
     /// Looks for damage that reading alone may not notice. Only SQLite can say more than its records' checksums do.
@@ -118,15 +119,6 @@ pub enum Appended {
     Gone,
 }
 
-/// Whether to go on reading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reading {
-    /// The next record, please.
-    GoOn,
-    /// No more.
-    Stop,
-}
-
 /// Who runs a trial, and whether that is still to be believed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
@@ -139,14 +131,14 @@ pub struct Lease {
 }
 
 /// A change to leases that goes with records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeaseChange<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LeaseChange {
     /// `owner` runs the trial; in place of the lease that there is.
     Claim {
         /// The number of the trial.
         trial: usize,
         /// Whose it is.
-        owner: &'a str,
+        owner: String,
         /// For how long, unless it is renewed.
         lasts: Duration,
     },

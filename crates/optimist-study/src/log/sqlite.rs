@@ -3,6 +3,7 @@
 //! Every write is one transaction that locks the file before it reads, so that it waits for its turn and never fails
 //! halfway. What was stored is on the disk, not on its way there (`synchronous = FULL`).
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
 
-use super::{Appended, Entry, Lease, LeaseChange, Log, Reading, StorageError, StudyId, checksum};
+use super::{Appended, Entry, Lease, LeaseChange, Log, StorageError, StudyId, checksum};
 
 /// In the header of our files: "OPTM".
 const APPLICATION_ID: i64 = 0x4f50_544d;
@@ -122,7 +123,7 @@ impl Log for Sqlite {
         study: StudyId,
         head: u64,
         bodies: &[String],
-        leases: &[LeaseChange<'_>],
+        leases: &[LeaseChange],
     ) -> Result<Appended, StorageError> {
         self.write(|transaction| {
             let mut last = transaction.prepare_cached("SELECT max(seq) FROM records WHERE study = ?1")?;
@@ -145,7 +146,7 @@ impl Log for Sqlite {
         &mut self,
         study: StudyId,
         after: u64,
-        each: &mut dyn FnMut(u64, &str) -> Reading,
+        each: &mut dyn FnMut(u64, &str) -> ControlFlow<()>,
     ) -> Result<(), StorageError> {
         let mut damaged = None;
         let mut read = || {
@@ -159,7 +160,7 @@ impl Log for Sqlite {
                     damaged = Some(seq);
                     break;
                 }
-                if each(seq, body) == Reading::Stop {
+                if each(seq, body).is_break() {
                     break;
                 }
             }
@@ -232,18 +233,14 @@ fn insert(
     insert.execute(params![study.0, seq.cast_signed(), body, checksum(body)]).map(drop)
 }
 
-fn apply(
-    transaction: &Transaction<'_>,
-    study: StudyId,
-    change: &LeaseChange<'_>,
-) -> Result<(), rusqlite::Error> {
-    match *change {
+fn apply(transaction: &Transaction<'_>, study: StudyId, change: &LeaseChange) -> Result<(), rusqlite::Error> {
+    match change {
         LeaseChange::Claim { trial, owner, lasts } => transaction
             .prepare_cached("INSERT OR REPLACE INTO leases VALUES (?1, ?2, ?3, unixepoch('subsec') + ?4)")?
-            .execute(params![study.0, integer(trial), owner, lasts.as_secs_f64()]),
+            .execute(params![study.0, integer(*trial), owner, lasts.as_secs_f64()]),
         LeaseChange::Release { trial } => transaction
             .prepare_cached("DELETE FROM leases WHERE study = ?1 AND trial = ?2")?
-            .execute(params![study.0, integer(trial)]),
+            .execute(params![study.0, integer(*trial)]),
     }
     .map(drop)
 }

@@ -87,14 +87,14 @@ impl Study {
     }
 
     fn suggest(&mut self, trial: usize) -> Result<(Source, Assignment), StudyError> {
-        let (adviser, state) = self.adviser()?;
-        let gain = state.plan().min_gain.and_then(|_| adviser.expected_gain());
+        let (sampler, state) = self.sampler()?;
+        let gain = state.plan().min_gain.and_then(|_| sampler.expected_gain());
         let source = Source::Suggested {
             seen: state.head(),
             gain: gain.filter(|gain| gain.is_finite()),
             engine: (state.engine() != ENGINE_VERSION).then_some(ENGINE_VERSION),
         };
-        Ok((source, adviser.suggest(trial, state)))
+        Ok((source, sampler.suggest(trial, state)))
     }
 
     /// Stores what came of a trial: a value, a failure, or that it was stopped.
