@@ -5,7 +5,7 @@
 //! know: what measures a trial.
 //!
 //! The workers of one process share one connection and one optimizer and take turns in asking; they measure at the same
-//! time. Another thread renews the leases of what they measure (`leases`).
+//! time. Another thread renews the leases of what they measure (`leases`). Why they stop is what they share (`run`).
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -33,11 +33,12 @@
 //! ```
 
 mod leases;
+mod run;
 
 use std::any::Any;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -50,8 +51,8 @@ use crate::interrupt::Interrupt;
 use crate::log::StorageError;
 use crate::state::Over;
 use crate::study::{Job, Study};
-use crate::trial::{Trial, TrialState};
-use leases::Leases;
+use crate::trial::Trial;
+use run::{Leaving, Run};
 
 /// How often to look whether others have left something to do.
 const POLL: Duration = Duration::from_millis(200);
@@ -239,89 +240,6 @@ impl Worker<'_> {
     fn notify(&self, notice: Notice) {
         // Nobody listens any more if the run was given up.
         let _ = self.notices.send(notice);
-    }
-}
-
-/// What the workers of a run share.
-struct Run<'a> {
-    interrupt: &'a Interrupt,
-    max_failures: Option<usize>,
-    deadline: Option<Instant>,
-    study: Mutex<Study>,
-    /// Storage could be used so far.
-    has_begun: AtomicBool,
-    /// In a row.
-    n_failures: AtomicUsize,
-    leases: Leases,
-    /// Why to stop, once there is a reason.
-    ending: Mutex<Option<Ending>>,
-}
-
-impl<'a> Run<'a> {
-    fn new(study: Study, workers: usize, interrupt: &'a Interrupt) -> Self {
-        let plan = study.state().plan();
-        Self {
-            interrupt,
-            max_failures: plan.max_failures,
-            deadline: plan.max_time.and_then(|time| Instant::now().checked_add(time)),
-            leases: Leases::new(&study, workers),
-            study: Mutex::new(study),
-            has_begun: AtomicBool::new(false),
-            n_failures: AtomicUsize::new(0),
-            ending: Mutex::new(None),
-        }
-    }
-
-    /// Says why to stop, unless somebody has.
-    fn end(&self, ending: Ending) {
-        lock(&self.ending).get_or_insert(ending);
-    }
-
-    fn is_over(&self) -> bool {
-        if self.interrupt.is_requested() {
-            self.end(Ending::Interrupted);
-        } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            self.end(Ending::TimeUp);
-        }
-        lock(&self.ending).is_some()
-    }
-
-    /// Stops; what that means for the trial at hand.
-    fn cannot_start(&self, error: StartError) -> Evaluation {
-        let reason = error.to_string();
-        self.end(Ending::CannotStart(error));
-        Evaluation::Stopped { reason }
-    }
-
-    /// Stops after too many failures in a row.
-    fn count(&self, trial: &Trial) {
-        match trial.state {
-            TrialState::Complete => self.n_failures.store(0, Ordering::Relaxed),
-            TrialState::Failed => {
-                let n = self.n_failures.fetch_add(1, Ordering::Relaxed) + 1;
-                if self.max_failures.is_some_and(|max| n >= max) {
-                    let last =
-                        trial.failure.as_ref().map_or_else(String::new, |failure| failure.explanation());
-                    self.end(Ending::Failures { n, last });
-                }
-            }
-            TrialState::Running | TrialState::Waiting | TrialState::Cancelled => {}
-        }
-    }
-}
-
-/// A worker leaves when this is dropped. Unless it is done, it leaves by an error or a panic, and the others stop.
-struct Leaving<'a> {
-    run: &'a Run<'a>,
-    is_done: bool,
-}
-
-impl Drop for Leaving<'_> {
-    fn drop(&mut self) {
-        if !self.is_done {
-            self.run.end(Ending::Interrupted);
-        }
-        self.run.leases.leave();
     }
 }
 
