@@ -1,11 +1,12 @@
 //! Logs in memory: what every other backend must behave like.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Appended, Entry, Lease, LeaseChange, Log, StorageError, StudyId};
+use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId};
 
 /// Logs in memory, shared by clones.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +30,18 @@ struct StudyLog {
 impl Memory {
     fn lock(&self) -> MutexGuard<'_, Studies> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Backend for Memory {
+    fn connect(&self, _: &Notify) -> Result<Box<dyn Log>, StorageError> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Display for Memory {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("memory")
     }
 }
 

@@ -4,14 +4,16 @@
 //! of the server. A connection that is lost is made again, and what was being done is done again: an append that had gone
 //! through before the connection broke is recognised by its text.
 
+use std::fmt::{self, Display, Formatter};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::{Client, Config, Error, NoTls, Transaction};
 
-use super::{Appended, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId, checksum};
+use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId, checksum};
 
 /// The version of the tables.
 const FORMAT: i32 = 1;
@@ -40,6 +42,22 @@ const TABLES: &str = "
         PRIMARY KEY (study, trial)
     );
 ";
+
+/// A database by its address.
+pub(super) struct PostgresDatabase(pub String);
+
+impl Backend for PostgresDatabase {
+    fn connect(&self, notify: &Notify) -> Result<Box<dyn Log>, StorageError> {
+        Ok(Box::new(Postgres::connect(&self.0, Arc::clone(notify))?))
+    }
+}
+
+/// Without the password.
+impl Display for PostgresDatabase {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&without_password(&self.0))
+    }
+}
 
 /// A connection to a PostgreSQL database.
 pub struct Postgres {
@@ -334,7 +352,7 @@ fn explain(place: &str, error: &Error) -> StorageError {
 }
 
 /// The address as it may be shown.
-pub(super) fn without_password(url: &str) -> String {
+fn without_password(url: &str) -> String {
     let shown = || {
         let (scheme, rest) = url.split_once("://")?;
         let authority_end = rest.find(['/', '?']).unwrap_or(rest.len());

@@ -3,15 +3,16 @@
 //! Every write is one transaction that locks the file before it reads, so that it waits for its turn and never fails
 //! halfway. What was stored is on the disk, not on its way there (`synchronous = FULL`).
 
+use std::fmt::{self, Display, Formatter};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
 
-use super::{Appended, Entry, Lease, LeaseChange, Log, StorageError, StudyId, checksum};
+use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId, checksum};
 
 /// In the header of our files: "OPTM".
 const APPLICATION_ID: i64 = 0x4f50_544d;
@@ -39,6 +40,30 @@ const TABLES: &str = "
         PRIMARY KEY (study, trial)
     ) WITHOUT ROWID;
 ";
+
+/// A file that is a database, or will be.
+pub(super) struct SqliteFile(pub PathBuf);
+
+impl Backend for SqliteFile {
+    fn connect(&self, _: &Notify) -> Result<Box<dyn Log>, StorageError> {
+        Ok(Box::new(Sqlite::open(&self.0)?))
+    }
+
+    fn exists(&self) -> Result<bool, StorageError> {
+        match self.0.metadata() {
+            Ok(file) if file.is_file() && file.len() == 0 => {
+                Err(StorageError::Empty { place: self.to_string() })
+            }
+            found => Ok(found.is_ok()),
+        }
+    }
+}
+
+impl Display for SqliteFile {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.display().fmt(f)
+    }
+}
 
 /// A connection to a SQLite file.
 pub struct Sqlite {
