@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::definition::{Definition, Plan};
 use crate::error::StudyError;
-use crate::objective::Measurement;
+use crate::evaluation::Measurement;
 
 /// The version of the records that this program writes.
 pub const VERSION: u32 = 1;

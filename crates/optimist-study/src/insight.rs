@@ -1,10 +1,10 @@
 //! What a model says about the parameters of a study, whatever its optimizer.
 
 use optimist::settings::{Settings, Updates};
-use optimist::{Insight, Method, Observation, Outcome};
+use optimist::{Insight, Method, Observation};
 
 use crate::error::StudyError;
-use crate::state::{Lesson, State};
+use crate::state::{State, Update};
 
 /// A model of a study's objective. Its values are to be maximised.
 pub struct StudyInsight {
@@ -23,12 +23,8 @@ impl StudyInsight {
     pub fn of(state: &State) -> Result<Option<Self>, StudyError> {
         let mut trials = Vec::new();
         let mut observations = Vec::new();
-        for lesson in state.lessons() {
-            let (trial, outcome) = match *lesson {
-                Lesson::Told { trial, y, noise_std } => (trial, Outcome::Value { y, noise_std }),
-                Lesson::Failed { trial } => (trial, Outcome::Failed),
-                Lesson::Proposed { .. } | Lesson::Withdrawn { .. } | Lesson::Planned { .. } => continue,
-            };
+        for update in state.updates() {
+            let Update::Told { trial, outcome } = *update else { continue };
             let x = state.encoding().encode(&state.trials()[trial].params)?;
             observations.push(Observation { x, outcome });
             trials.push(trial);

@@ -7,17 +7,19 @@ mod change;
 mod commit;
 mod transfer;
 
+use std::ops::ControlFlow;
+
 use optimist::space::Assignment;
 use optimist::{ENGINE_VERSION, Recommendation};
 
 use crate::definition::Definition;
 use crate::error::StudyError;
+use crate::evaluation::Measurement;
 use crate::event::{Event, Record, Source};
 use crate::identity::Identity;
-use crate::log::{self, Log, Reading, Storage, StudyId};
-use crate::objective::Measurement;
+use crate::log::{self, Log, Storage, StudyId};
 use crate::state::State;
-use crate::suggest::{self, Adviser, Verification};
+use crate::suggest::{self, Sampler, Verification};
 
 /// A study that is open.
 pub struct Study {
@@ -26,7 +28,7 @@ pub struct Study {
     id: StudyId,
     state: State,
     /// Made when it is first needed.
-    adviser: Option<Adviser>,
+    sampler: Option<Sampler>,
     identity: Identity,
 }
 
@@ -95,10 +97,10 @@ impl Study {
         let record = Record::new(1, created);
         let body = record.to_json();
         let state = State::new(record)?;
-        let adviser = Adviser::new(&state)?;
+        let sampler = Sampler::new(&state)?;
         let mut log = storage.connect()?;
         match log.create(&name, &body)? {
-            Some(id) => Ok(Self::with(storage, log, id, state, Some(adviser))),
+            Some(id) => Ok(Self::with(storage, log, id, state, Some(sampler))),
             None => Err(StudyError::Exists { name, storage: storage.to_string() }),
         }
     }
@@ -165,9 +167,9 @@ impl Study {
         log: Box<dyn Log>,
         id: StudyId,
         state: State,
-        adviser: Option<Adviser>,
+        sampler: Option<Sampler>,
     ) -> Self {
-        Self { storage: storage.clone(), log, id, state, adviser, identity: Identity::current() }
+        Self { storage: storage.clone(), log, id, state, sampler, identity: Identity::current() }
     }
 }
 
@@ -207,7 +209,7 @@ impl Study {
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn recommend(&mut self) -> Result<Option<Best>, StudyError> {
-        let recommended = self.adviser()?.0.recommend();
+        let recommended = self.sampler()?.0.recommend();
         Ok(recommended.map(|(recommended, trial)| self.best(recommended, trial)))
     }
 
@@ -217,7 +219,7 @@ impl Study {
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn ranking(&mut self, n: usize) -> Result<Vec<Best>, StudyError> {
-        let ranking = self.adviser()?.0.ranking(n);
+        let ranking = self.sampler()?.0.ranking(n);
         Ok(ranking.into_iter().map(|(recommended, trial)| self.best(recommended, trial)).collect())
     }
 
@@ -234,7 +236,7 @@ impl Study {
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn warnings(&mut self) -> Result<Vec<String>, StudyError> {
-        Ok(self.adviser()?.0.warnings())
+        Ok(self.sampler()?.0.warnings())
     }
 
     /// Looks for damage of the storage, and makes every suggestion again and compares it. `progress` is told the trial of
@@ -261,14 +263,14 @@ impl Study {
     }
 
     /// The optimizer with all that it can know, and the state that it knows.
-    fn adviser(&mut self) -> Result<(&Adviser, &State), StudyError> {
-        let adviser = match self.adviser.take() {
-            Some(adviser) => adviser,
-            None => Adviser::new(&self.state)?,
+    fn sampler(&mut self) -> Result<(&Sampler, &State), StudyError> {
+        let sampler = match self.sampler.take() {
+            Some(sampler) => sampler,
+            None => Sampler::new(&self.state)?,
         };
-        let adviser = self.adviser.insert(adviser);
-        adviser.catch_up(&self.state)?;
-        Ok((adviser, &self.state))
+        let sampler = self.sampler.insert(sampler);
+        sampler.refresh(&self.state)?;
+        Ok((sampler, &self.state))
     }
 }
 
@@ -278,7 +280,7 @@ fn fold(log: &mut dyn Log, id: StudyId) -> Result<Option<State>, StudyError> {
     let mut first = Ok(());
     log.read(id, 0, &mut |_, body| {
         first = Record::from_json(body).and_then(State::new).map(|begun| state = Some(begun));
-        Reading::Stop
+        ControlFlow::Break(())
     })?;
     first?;
     if let Some(state) = &mut state {
@@ -287,16 +289,20 @@ fn fold(log: &mut dyn Log, id: StudyId) -> Result<Option<State>, StudyError> {
     Ok(state)
 }
 
-/// Takes in the records after the head.
+/// Applies the records after the head.
 fn read_on(log: &mut dyn Log, id: StudyId, state: &mut State) -> Result<(), StudyError> {
     let mut result = Ok(());
     log.read(id, state.head(), &mut |seq, body| {
-        let unreadable = |error| match error {
-            StudyError::Unreadable { problem } => StudyError::broken(seq, problem),
-            other => other,
-        };
-        result = Record::from_json(body).map_err(unreadable).and_then(|record| state.apply(record));
-        if result.is_ok() { Reading::GoOn } else { Reading::Stop }
+        result = record(seq, body).and_then(|record| state.apply(record));
+        if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     result
+}
+
+/// Record `seq` of a log.
+fn record(seq: u64, body: &str) -> Result<Record, StudyError> {
+    Record::from_json(body).map_err(|error| match error {
+        StudyError::Unreadable { problem } => StudyError::broken(seq, problem),
+        other => other,
+    })
 }

@@ -3,8 +3,8 @@
 use optimist::space::Assignment;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::evaluation::Measurement;
 use crate::event::{FailureKind, Source};
-use crate::objective::Measurement;
 
 /// One point that is or was tried.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
-use optimist_study::import::{self, BadRow, Found, Reading};
+use optimist_study::import::{self, BadRow, Found, ImportOptions};
 use optimist_study::{Storage, Study};
 use serde_json::{Value, json};
 
@@ -15,13 +15,13 @@ const MOST_SHOWN: usize = 20;
 
 /// Imports the file; errors are printed by `main`.
 pub fn execute(args: ImportArgs) -> anyhow::Result<ExitCode> {
-    let reading = Reading {
+    let options = ImportOptions {
         value: args.value.clone(),
         map: args.map.iter().map(|pair| mapped(pair)).collect::<anyhow::Result<_>>()?,
         optuna_study: args.optuna_study.clone(),
     };
-    let mut study = open(&args, &args.storage.storage()?, &reading)?;
-    let found = import::read(&args.file, study.state().definition(), &reading)?;
+    let mut study = open(&args, &args.storage.storage()?, &options)?;
+    let found = import::read(&args.file, study.state().definition(), &options)?;
     if !found.bad.is_empty() && !args.skip_bad {
         bail!("{}", complaint(&found.bad));
     }
@@ -39,16 +39,16 @@ pub fn execute(args: ImportArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The study, made after the example of Optuna's if that is wanted and it is not there. A dry run makes it in memory.
-fn open(args: &ImportArgs, storage: &Storage, reading: &Reading) -> anyhow::Result<Study> {
+fn open(args: &ImportArgs, storage: &Storage, options: &ImportOptions) -> anyhow::Result<Study> {
     if !args.create {
         return Ok(Study::open(storage, &args.study)?);
     }
     match Study::open(storage, &args.study) {
         Ok(study) => Ok(study),
         Err(optimist_study::StudyError::NotFound { .. }) => {
-            let definition = import::definition_of_optuna(&args.study, &args.file, reading)?;
+            let definition = import::definition_of_optuna(&args.study, &args.file, options)?;
             // Nothing is left behind if the rows turn out to be bad.
-            let found = import::read(&args.file, &definition, reading)?;
+            let found = import::read(&args.file, &definition, options)?;
             if !found.bad.is_empty() && !args.skip_bad {
                 bail!("{}", complaint(&found.bad));
             }

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use optimist_study::worker::{Ending, Orders};
 use optimist_study::{State, StudyFile, TrialState};
 
 use crate::args::RunArgs;
@@ -13,9 +12,6 @@ use crate::plot::{Kind, Plots};
 use crate::session::{self, Session};
 use crate::summary;
 
-/// As a shell reports a process that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
-
 /// Runs the study; errors are printed by `main`.
 pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     let mut file = StudyFile::read(&args.file)?;
@@ -23,14 +19,14 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     plan.trials = args.trials.map_or(plan.trials, Into::into);
     plan.workers = args.workers.map_or(plan.workers, Into::into);
     file.definition.seed = args.seed.unwrap_or(file.definition.seed);
-    let orders = Orders { objective: file.objective()?.clone(), workers: file.definition.plan.workers };
+    let (objective, workers) = (file.objective()?.clone(), file.definition.plan.workers);
 
     let storage = args.storage.storage()?;
     let (study, was_there) = begin(&storage, &file)?;
     if was_there {
         eprintln!("{}", how_it_stands(study.state()));
     }
-    let Session { mut study, ending, took, n_ended } = session::run(study, &orders, args.json)?;
+    let Session { mut study, ending, took, n_ended } = session::run(study, objective, workers, args.json)?;
     study.warnings()?.iter().for_each(|warning| eprintln!("warning: {warning}"));
 
     let has_value = study.state().best_observed().is_some();
@@ -42,27 +38,11 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     if let Some(file) = args.svg.as_ref().filter(|_| has_value) {
         Plots::of(study.state(), &[Kind::History])?.write(file)?;
     }
-    conclude(study.state(), ending, has_value)
-}
-
-fn conclude(state: &State, ending: Ending, has_value: bool) -> anyhow::Result<ExitCode> {
-    match ending {
-        Ending::CannotStart(error) => return Err(error.into()),
-        Ending::Interrupted => {
-            let (done, planned) = (state.n_done(), state.plan().trials);
-            eprintln!("stopped after {done} of {planned} trials; run it again to go on");
-            return Ok(ExitCode::from(INTERRUPTED));
-        }
-        Ending::Failures { n, last } => {
-            bail!("stopped after {n} failed trials in a row (max_failures); the last one because:\n{last}")
-        }
-        Ending::TimeUp => eprintln!("the time is up (max_time); run it again to go on"),
-        Ending::Over(_) => {}
+    let code = session::conclude(ending, study.state())?;
+    if code == 0 && !has_value {
+        bail!("{}", all_failed(study.state()));
     }
-    if !has_value {
-        bail!("{}", all_failed(state));
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::from(code))
 }
 
 fn how_it_stands(state: &State) -> String {

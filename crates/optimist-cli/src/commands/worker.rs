@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use optimist_study::Study;
-use optimist_study::worker::{Ending, Orders};
 
 use crate::args::WorkerArgs;
 use crate::session;
@@ -26,16 +25,8 @@ pub fn execute(args: WorkerArgs) -> anyhow::Result<ExitCode> {
             objective.folder.display()
         );
     }
-    let orders = Orders { objective, workers: args.workers.into() };
-    let done = session::run(study, &orders, args.json)?;
+    let done = session::run(study, objective, args.workers.into(), args.json)?;
     let name = done.study.name();
     eprintln!("{} trials of `{name}` were measured here", done.n_ended);
-    match done.ending {
-        Ending::CannotStart(error) => Err(error.into()),
-        Ending::Failures { n, last } => {
-            bail!("stopped after {n} failed trials in a row (max_failures); the last one because:\n{last}")
-        }
-        Ending::Interrupted => Ok(ExitCode::from(130)),
-        Ending::TimeUp | Ending::Over(_) => Ok(ExitCode::SUCCESS),
-    }
+    Ok(ExitCode::from(session::conclude(done.ending, done.study.state())?))
 }

@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use optimist::space::{Assignment, Kind, Space, Value};
 
 use crate::definition::{Definition, Direction};
-use crate::objective::Measurement;
+use crate::evaluation::Measurement;
 use crate::study::Import;
 
 pub use optuna::definition as definition_of_optuna;
 
 /// How a file is to be read.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Reading {
+pub struct ImportOptions {
     /// The column of the value; `value` if not given.
     pub value: Option<String>,
     /// Columns that are called otherwise than their parameter: column, then parameter.
@@ -108,25 +108,30 @@ pub enum ImportError {
 ///
 /// # Errors
 /// If it cannot be read at all. Single rows that are wrong are no error.
-pub fn read(path: &str, definition: &Definition, reading: &Reading) -> Result<Found, ImportError> {
+pub fn read(path: &str, definition: &Definition, options: &ImportOptions) -> Result<Found, ImportError> {
     let path = database_path(path);
     let bytes = bytes_of(&path)?;
     if optuna::is_database(&bytes) {
-        return optuna::read(&path, definition, reading);
+        return optuna::read(&path, definition, options);
     }
-    parse(&bytes, &path, &definition.space, reading)
+    parse(&bytes, &path, &definition.space, options)
 }
 
 /// Reads a table that is in memory; `path` is for messages.
 ///
 /// # Errors
 /// As [`read`].
-pub fn parse(bytes: &[u8], path: &Path, space: &Space, reading: &Reading) -> Result<Found, ImportError> {
+pub fn parse(
+    bytes: &[u8],
+    path: &Path,
+    space: &Space,
+    options: &ImportOptions,
+) -> Result<Found, ImportError> {
     let table = table::Table::parse(bytes, path)?;
-    table.check_columns(space, reading)?;
+    table.check_columns(space, options)?;
     let mut found = Found::default();
     for (place, row) in table.rows() {
-        match table::trial(row, space, reading) {
+        match table::trial(row, space, options) {
             Ok(Some(trial)) => found.take(trial, place, space),
             Ok(None) => found.n_unfinished += 1,
             Err(reason) => found.bad.push(BadRow { place, reason }),

@@ -4,13 +4,16 @@
 //! of the server. A connection that is lost is made again, and what was being done is done again: an append that had gone
 //! through before the connection broke is recognised by its text.
 
+use std::fmt::{self, Display, Formatter};
+use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::{Client, Config, Error, NoTls, Transaction};
 
-use super::{Appended, Entry, Lease, LeaseChange, Log, Notify, Reading, StorageError, StudyId, checksum};
+use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId, checksum};
 
 /// The version of the tables.
 const FORMAT: i32 = 1;
@@ -39,6 +42,22 @@ const TABLES: &str = "
         PRIMARY KEY (study, trial)
     );
 ";
+
+/// A database by its address.
+pub(super) struct PostgresDatabase(pub String);
+
+impl Backend for PostgresDatabase {
+    fn connect(&self, notify: &Notify) -> Result<Box<dyn Log>, StorageError> {
+        Ok(Box::new(Postgres::connect(&self.0, Arc::clone(notify))?))
+    }
+}
+
+/// Without the password.
+impl Display for PostgresDatabase {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&without_password(&self.0))
+    }
+}
 
 /// A connection to a PostgreSQL database.
 pub struct Postgres {
@@ -136,7 +155,7 @@ impl Log for Postgres {
         study: StudyId,
         head: u64,
         bodies: &[String],
-        leases: &[LeaseChange<'_>],
+        leases: &[LeaseChange],
     ) -> Result<Appended, StorageError> {
         self.persist(|client, n_lost| {
             let mut transaction = client.transaction()?;
@@ -165,7 +184,7 @@ impl Log for Postgres {
         &mut self,
         study: StudyId,
         after: u64,
-        each: &mut dyn FnMut(u64, &str) -> Reading,
+        each: &mut dyn FnMut(u64, &str) -> ControlFlow<()>,
     ) -> Result<(), StorageError> {
         let mut after = after.cast_signed();
         loop {
@@ -181,7 +200,7 @@ impl Log for Postgres {
                     let problem = format!("record {seq} of study {} is not what was written", study.0);
                     return Err(StorageError::Damaged { place: without_password(&self.url), problem });
                 }
-                if each(seq.cast_unsigned(), body) == Reading::Stop {
+                if each(seq.cast_unsigned(), body).is_break() {
                     return Ok(());
                 }
                 after = seq;
@@ -274,16 +293,16 @@ fn is_there(
     Ok(transaction.query_opt(query, &[&study.0, &seq.cast_signed(), first])?.is_some())
 }
 
-fn apply(transaction: &mut Transaction<'_>, study: StudyId, change: &LeaseChange<'_>) -> Result<(), Error> {
-    match *change {
+fn apply(transaction: &mut Transaction<'_>, study: StudyId, change: &LeaseChange) -> Result<(), Error> {
+    match change {
         LeaseChange::Claim { trial, owner, lasts } => {
             let query = "INSERT INTO optimist_leases VALUES ($1, $2, $3, clock_timestamp() + make_interval(secs => $4))
                          ON CONFLICT (study, trial) DO UPDATE SET owner = excluded.owner, until = excluded.until";
-            transaction.execute(query, &[&study.0, &integer(trial), &owner, &seconds(lasts)])
+            transaction.execute(query, &[&study.0, &integer(*trial), &owner, &seconds(*lasts)])
         }
         LeaseChange::Release { trial } => transaction.execute(
             "DELETE FROM optimist_leases WHERE study = $1 AND trial = $2",
-            &[&study.0, &integer(trial)],
+            &[&study.0, &integer(*trial)],
         ),
     }
     .map(drop)
@@ -333,7 +352,7 @@ fn explain(place: &str, error: &Error) -> StorageError {
 }
 
 /// The address as it may be shown.
-pub(super) fn without_password(url: &str) -> String {
+fn without_password(url: &str) -> String {
     let shown = || {
         let (scheme, rest) = url.split_once("://")?;
         let authority_end = rest.find(['/', '?']).unwrap_or(rest.len());

@@ -37,13 +37,13 @@ pub struct Process {
     status: Option<ExitStatus>,
 }
 
-/// What happened next.
+/// What comes next out of a process.
 #[derive(Debug)]
-pub enum Event {
+pub enum Output {
     /// A line of standard output, without its end.
     Line(String),
     /// There will be no further line.
-    OutputClosed,
+    Closed,
     /// The process has exited, and all it wrote has been read.
     Ended(ExitStatus),
     /// The deadline has passed.
@@ -114,32 +114,32 @@ impl Process {
     }
 
     /// Waits for whatever comes first.
-    pub fn next_event(&mut self, deadline: Option<Instant>, interrupt: &Interrupt) -> Event {
+    pub fn next_output(&mut self, deadline: Option<Instant>, interrupt: &Interrupt) -> Output {
         const TICK: Duration = Duration::from_millis(50);
         loop {
             if let Some(status) = self.status {
-                return Event::Ended(status);
+                return Output::Ended(status);
             }
             let now = Instant::now();
             if let Some(until) = self.read_until {
                 if self.open_pipes == 0 || now >= until {
                     match self.end() {
-                        Some(status) => return Event::Ended(status),
-                        None => return Event::TimedOut,
+                        Some(status) => return Output::Ended(status),
+                        None => return Output::TimedOut,
                     }
                 }
             } else if interrupt.is_urgent() {
-                return Event::Interrupted;
+                return Output::Interrupted;
             } else if deadline.is_some_and(|deadline| now >= deadline) {
-                return Event::TimedOut;
+                return Output::TimedOut;
             }
             let next = self.read_until.or(deadline);
             let wait = next.map_or(TICK, |next| next.saturating_duration_since(now).min(TICK));
             match self.reports.recv_timeout(wait) {
-                Ok(Report::Line(line)) => return Event::Line(line),
+                Ok(Report::Line(line)) => return Output::Line(line),
                 Ok(Report::OutputClosed) => {
                     self.open_pipes -= 1;
-                    return Event::OutputClosed;
+                    return Output::Closed;
                 }
                 Ok(Report::ErrorsClosed) => self.open_pipes -= 1,
                 Ok(Report::Exited) => self.exited(),
