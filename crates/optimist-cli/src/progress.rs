@@ -45,7 +45,7 @@ impl Progress {
                 self.print(&format!("trial {} failed: {reason}", trial.number));
             }
             (Some(value), _) => {
-                if self.best.is_none_or(|best| self.direction.flip(value) > self.direction.flip(best)) {
+                if self.best.is_none_or(|best| self.direction.is_better(value, best)) {
                     self.best = Some(value);
                     let best = format!("{} at trial {}", significant(value, 6), trial.number);
                     let message = format!("best {best}: {}", in_short(&trial.params));

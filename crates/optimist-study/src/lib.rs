@@ -47,7 +47,7 @@ pub mod worker;
 pub use definition::{Definition, Direction, Plan};
 pub use error::StudyError;
 pub use event::{Cause, Event, FailureKind, Record, Source};
-pub use insight::StudyInsight;
+pub use insight::{LeaveOneOut, StudyInsight, TrialPrediction};
 pub use interrupt::Interrupt;
 pub use log::{Storage, StorageError};
 pub use objective::{Measurement, Objective};

@@ -254,7 +254,7 @@ impl Study {
                 Some(trial) => self.state.trials()[trial].params.clone(),
                 None => self.state.encoding().decode(&recommended.x),
             },
-            mean: self.state.definition().direction.flip(recommended.mean),
+            mean: self.state.in_user_direction(recommended.mean),
             std: recommended.std,
             trial,
         }

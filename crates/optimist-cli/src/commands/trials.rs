@@ -89,8 +89,10 @@ fn selected<'s>(state: &'s State, args: &TrialsArgs) -> Vec<&'s Trial> {
     let mut trials: Vec<&Trial> = state.trials().iter().filter(is_wanted).collect();
     if args.sort == Sort::Value {
         let direction = state.definition().direction;
-        let goodness = |trial: &Trial| trial.value().map_or(f64::NEG_INFINITY, |value| direction.flip(value));
-        trials.sort_by(|a, b| goodness(b).total_cmp(&goodness(a)));
+        trials.sort_by(|a, b| match (a.value(), b.value()) {
+            (Some(a), Some(b)) => direction.compare(&b, &a),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        });
     }
     trials.truncate(args.n.unwrap_or(usize::MAX));
     trials

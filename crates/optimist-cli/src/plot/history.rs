@@ -66,6 +66,11 @@ pub fn data(state: &State) -> Value {
     state.trials().iter().map(row).collect()
 }
 
+/// The trials that have a value, with it, by number.
+pub fn valued(state: &State) -> Vec<(f64, &Trial)> {
+    state.trials().iter().filter_map(|trial| Some((trial.value()?, trial))).collect()
+}
+
 /// The values to draw, by number of trial.
 pub struct Points {
     pub values: Vec<(usize, f64)>,
@@ -80,7 +85,7 @@ impl Points {
         values.sort_by_key(|(number, _)| *number);
         let mut best: Vec<(usize, f64)> = Vec::new();
         for &(number, value) in &values {
-            if best.last().is_none_or(|&(_, best)| direction.flip(value) > direction.flip(best)) {
+            if best.last().is_none_or(|&(_, best)| direction.is_better(value, best)) {
                 best.push((number, value));
             }
         }
@@ -89,12 +94,12 @@ impl Points {
 
     /// From the best value to the worst, but for outliers on the bad side: they would flatten the rest.
     pub fn visible_range(&self, direction: Direction) -> (f64, f64) {
-        let mut sorted: Vec<f64> = self.values.iter().map(|&(_, value)| direction.flip(value)).collect();
-        sorted.sort_by(f64::total_cmp);
+        let mut sorted: Vec<f64> = self.values.iter().map(|&(_, value)| value).collect();
+        sorted.sort_by(|a, b| direction.compare(a, b));
         let at = |part: f64| sorted[((sorted.len() - 1) as f64 * part).round() as usize];
-        let worst = at(0.0).max(at(0.25) - 3.0 * (at(0.75) - at(0.25)));
-        let (a, b) = (direction.flip(worst), direction.flip(at(1.0)));
-        match (a.min(b), a.max(b)) {
+        let (worst, limit) = (at(0.0), at(0.25) - 3.0 * (at(0.75) - at(0.25)));
+        let worst = if direction.is_better(limit, worst) { limit } else { worst };
+        match (worst.min(at(1.0)), worst.max(at(1.0))) {
             (low, high) if low < high => (low, high),
             (low, high) => (low - 0.5 * low.abs().max(1.0), high + 0.5 * high.abs().max(1.0)),
         }

@@ -158,7 +158,7 @@ impl Plot {
                 parallel::data(state),
             ),
             (Kind::Importance, Some(insight), Some(fit)) => {
-                let importances = Importances::new(state, insight.model.importances());
+                let importances = Importances::new(state, insight.importances());
                 let caption = format!(
                     "The part of the variance of the model's prediction, over the whole space, that is due to each \
                      parameter: by itself, and with all its interactions (first-order and total Sobol' indices). {}",

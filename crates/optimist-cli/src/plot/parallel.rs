@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::canvas::{Anchor, Canvas, Place, Shape, colour, cut};
 use super::chart::Axis;
-use super::history::Points;
+use super::history::{Points, valued};
 use super::slices::jitter;
 use crate::number::significant;
 
@@ -92,13 +92,12 @@ fn draw_axis(canvas: &mut Canvas, x: f64, gap: f64, name: &str, axis: &Axis, y: 
 /// The trials that are drawn, the worst first, with the rank of their colour.
 fn ranked(state: &State) -> Vec<(&Trial, usize)> {
     let direction = state.definition().direction;
-    let worth = |trial: &Trial| trial.value().map_or(f64::MIN, |value| direction.flip(value));
-    let mut worths: Vec<f64> = state.trials().iter().filter(|t| t.value().is_some()).map(worth).collect();
-    worths.sort_by(|a, b| b.total_cmp(a));
+    let mut valued = valued(state);
+    valued.sort_by(|(a, first), (b, second)| direction.compare(a, b).then(second.number.cmp(&first.number)));
     let best = state.best_observed().map(|trial| trial.number);
-    let rank = |trial: &Trial| {
-        let better = worths.partition_point(|other| *other > worth(trial)) as f64 / worths.len() as f64;
-        match better {
+    let rank = |value: f64, trial: &Trial| {
+        let not_better = valued.partition_point(|(other, _)| !direction.is_better(*other, value));
+        match (valued.len() - not_better) as f64 / valued.len() as f64 {
             _ if Some(trial.number) == best => 4,
             better if better < 0.1 => 3,
             better if better < 0.25 => 2,
@@ -106,12 +105,10 @@ fn ranked(state: &State) -> Vec<(&Trial, usize)> {
             _ => 0,
         }
     };
-    let mut all: Vec<&Trial> = state.trials().iter().filter(|trial| trial.value().is_some()).collect();
-    all.sort_by(|a, b| worth(a).total_cmp(&worth(b)).then(b.number.cmp(&a.number)));
-    let n_drawn = all.len().min(MOST_LINES);
+    let n_drawn = valued.len().min(MOST_LINES);
     // Evenly from the worst to the best, which is the last.
-    let drawn = (1..=n_drawn).map(|i| all[i * all.len() / n_drawn - 1]);
-    drawn.map(|trial| (trial, rank(trial))).collect()
+    let drawn = (1..=n_drawn).map(|i| valued[i * valued.len() / n_drawn - 1]);
+    drawn.map(|(value, trial)| (trial, rank(value, trial))).collect()
 }
 
 /// The data behind it: all trials that have a value.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::canvas::{Canvas, Shape, colour};
 use super::chart::{Axis, Chart};
-use super::history::Points;
+use super::history::{Points, valued};
 use crate::number::significant;
 use crate::show::shown;
 
@@ -69,20 +69,17 @@ pub fn jitter(trial: &Trial, x: &Axis) -> f64 {
 
 /// The trials with a value that are drawn where there are too many for all.
 pub fn thinned(state: &State) -> Vec<&Trial> {
-    let all: Vec<&Trial> = state.trials().iter().filter(|trial| trial.value().is_some()).collect();
-    if all.len() <= MOST_POINTS {
-        return all;
+    let mut drawn = valued(state);
+    if drawn.len() > MOST_POINTS {
+        let direction = state.definition().direction;
+        drawn.sort_by(|(a, _), (b, _)| direction.compare(b, a));
+        let mut rest = drawn.split_off(MOST_POINTS / 4);
+        rest.sort_by_key(|(_, trial)| trial.number);
+        let spread = MOST_POINTS - drawn.len();
+        drawn.extend((0..spread).map(|i| rest[i * rest.len() / spread]));
+        drawn.sort_by_key(|(_, trial)| trial.number);
     }
-    let direction = state.definition().direction;
-    let worth = |trial: &Trial| trial.value().map_or(f64::MIN, |value| direction.flip(value));
-    let mut by_worth = all;
-    by_worth.sort_by(|a, b| worth(b).total_cmp(&worth(a)));
-    let mut rest = by_worth.split_off(MOST_POINTS / 4);
-    rest.sort_by_key(|trial| trial.number);
-    let spread = MOST_POINTS - by_worth.len();
-    by_worth.extend((0..spread).map(|i| rest[i * rest.len() / spread]));
-    by_worth.sort_by_key(|trial| trial.number);
-    by_worth
+    drawn.into_iter().map(|(_, trial)| trial).collect()
 }
 
 /// The data behind it: all of it.

@@ -1,8 +1,8 @@
 //! The model behind the suggestions: how well it predicts, and what it says of each parameter.
 
-use optimist::insight::{Dependence, Prediction, explained};
+use optimist::insight::Dependence;
 use optimist::space::Parameter;
-use optimist_study::{State, StudyInsight};
+use optimist_study::{LeaveOneOut, State, StudyInsight, TrialPrediction};
 use serde_json::{Value, json};
 
 use super::canvas::{Canvas, Shape, colour};
@@ -14,40 +14,25 @@ use crate::number::significant;
 /// Standard deviations on either side that hold 95 % of a normal distribution.
 const HALF_WIDTH: f64 = 1.96;
 
-/// What the model says, in the user's direction.
+/// What the model says.
 pub struct Fit {
-    /// With the trial of each.
-    predictions: Vec<(usize, Prediction)>,
-    explained: Option<f64>,
+    left_out: LeaveOneOut,
     /// By parameter.
     dependence: Vec<Vec<Dependence>>,
 }
 
 impl Fit {
     pub fn new(state: &State, insight: &StudyInsight) -> Self {
-        let flip = |y: f64| state.definition().direction.flip(y);
-        let predictions = insight.model.leave_one_out();
-        let explained = explained(&predictions);
-        let flipped = |prediction: Prediction| {
-            let Prediction { observation, observed, mean, std } = prediction;
-            let prediction = Prediction { observation, observed: flip(observed), mean: flip(mean), std };
-            (insight.trials[observation], prediction)
-        };
-        let dependence = |parameter: usize| {
-            let along = insight.model.partial_dependence(parameter).into_iter();
-            along.map(|at| Dependence { mean: flip(at.mean), ..at }).collect()
-        };
         let n_parameters = state.definition().space.parameters().len();
         Self {
-            predictions: predictions.into_iter().map(flipped).collect(),
-            explained,
-            dependence: (0..n_parameters).map(dependence).collect(),
+            left_out: insight.leave_one_out(),
+            dependence: (0..n_parameters).map(|parameter| insight.partial_dependence(parameter)).collect(),
         }
     }
 
     /// How much of the variance of the values the model explains, in words.
     pub fn trust(&self) -> String {
-        match self.explained {
+        match self.left_out.explained {
             Some(part) if part > 0.0 => format!(
                 "Left out one at a time, {:.0} % of the variance of the values is predicted.",
                 100.0 * part
@@ -83,28 +68,30 @@ impl Fit {
     }
 
     fn draw_predictions(&self) -> Canvas {
-        let ends = self.predictions.iter().flat_map(|(_, p)| [p.observed, p.mean]);
+        let predictions = &self.left_out.predictions;
+        let ends = predictions.iter().flat_map(|p| [p.observed, p.mean]);
         let axis = Axis::around(ends, 0.06);
         let title = "Predicted against observed";
         let mut chart = Chart::new(330.0, 250.0, title, &axis, "observed, left out of the fit", &axis);
         let diagonal = vec![chart.at(0.0, 0.0), chart.at(1.0, 1.0)];
         chart.canvas.add(colour::FAINT, Shape::Line { points: diagonal, width: 1.0, is_dashed: true });
         // Too many intervals are a blot.
-        let step = self.predictions.len().div_ceil(200).max(1);
-        let at = |chart: &Chart, p: &Prediction, y: f64| chart.at(axis.place(p.observed), axis.place(y));
-        for (_, p) in self.predictions.iter().step_by(step) {
+        let step = predictions.len().div_ceil(200).max(1);
+        let at = |chart: &Chart, p: &TrialPrediction, y: f64| chart.at(axis.place(p.observed), axis.place(y));
+        for p in predictions.iter().step_by(step) {
             let half = HALF_WIDTH * p.std;
             let interval = vec![at(&chart, p, p.mean - half), at(&chart, p, p.mean + half)];
             chart.canvas.line(colour::RANKS[1], interval, 1.0);
         }
-        for (trial, p) in &self.predictions {
+        for p in predictions {
             let title = format!(
-                "trial {trial}: observed {}, predicted {} ± {}",
+                "trial {}: observed {}, predicted {} ± {}",
+                p.trial,
                 significant(p.observed, 5),
                 significant(p.mean, 5),
                 significant(HALF_WIDTH * p.std, 2)
             );
-            let title = Some(title).filter(|_| self.predictions.len() <= MOST_TITLED);
+            let title = Some(title).filter(|_| predictions.len() <= MOST_TITLED);
             let place = at(&chart, p, p.mean);
             chart.canvas.add_titled(colour::POINT, Shape::Dot { at: place, radius: 2.5 }, title);
         }
@@ -113,15 +100,16 @@ impl Fit {
 
     /// The data behind it.
     pub fn data(&self, state: &State) -> Value {
-        let prediction = |(trial, p): &(usize, Prediction)| json!({ "trial": trial, "observed": p.observed, "mean": p.mean, "std": p.std });
-        let predictions: Vec<Value> = self.predictions.iter().map(prediction).collect();
+        let LeaveOneOut { predictions, explained } = &self.left_out;
+        let prediction = |p: &TrialPrediction| json!({ "trial": p.trial, "observed": p.observed, "mean": p.mean, "std": p.std });
+        let predictions: Vec<Value> = predictions.iter().map(prediction).collect();
         let along = |(parameter, along): (&Parameter, &Vec<Dependence>)| {
             let at = |at: &Dependence| json!({ "param": at.value, "mean": at.mean, "std": at.std });
             json!({ "parameter": parameter.name, "points": along.iter().map(at).collect::<Vec<Value>>() })
         };
         let parameters = state.definition().space.parameters().iter().zip(&self.dependence);
         json!({
-            "explained": self.explained,
+            "explained": explained,
             "leave_one_out": predictions,
             "partial_dependence": parameters.map(along).collect::<Vec<Value>>(),
         })
