@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use optimist_study::view::number::significant;
 use optimist_study::{Direction, State, Trial};
 
-use crate::number::significant;
 use crate::show::in_short;
 
 /// Follows a run.

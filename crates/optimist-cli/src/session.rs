@@ -1,15 +1,16 @@
 //! A run as people see it: workers at work, with progress on standard error and trials on standard output.
 
-use std::io::Write;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use optimist_study::Study;
+use optimist_study::view::TrialView;
 use optimist_study::worker::{self, Ending, Notice, Orders};
-use optimist_study::{Study, Trial};
 
 use crate::interrupt;
 use crate::progress::Progress;
+use crate::show::print_json;
 
 /// How it went.
 pub struct Session {
@@ -40,7 +41,7 @@ pub fn run(study: Study, orders: &Orders, json: bool) -> anyhow::Result<Session>
                 n_ended += 1;
                 progress.update(trial);
                 if json && printed.is_ok() {
-                    printed = progress.suspend(|| print_json(trial));
+                    printed = progress.suspend(|| print_json(&TrialView::new(trial)));
                 }
             }
         }
@@ -50,10 +51,4 @@ pub fn run(study: Study, orders: &Orders, json: bool) -> anyhow::Result<Session>
     let (study, ending) = worked?;
     printed?;
     Ok(Session { study, ending, took: start.elapsed(), n_ended })
-}
-
-fn print_json(trial: &Trial) -> anyhow::Result<()> {
-    let line = serde_json::to_string(trial)?;
-    writeln!(std::io::stdout(), "{line}")?;
-    Ok(())
 }

@@ -42,6 +42,7 @@ mod study;
 pub mod study_file;
 pub mod suggest;
 mod trial;
+pub mod view;
 pub mod worker;
 
 pub use definition::{Definition, Direction, Plan};
@@ -52,6 +53,7 @@ pub use interrupt::Interrupt;
 pub use log::{Storage, StorageError};
 pub use objective::{Measurement, Objective};
 pub use state::State;
-pub use study::{Best, Import, Imported, Job, Kept, Study};
+pub use study::{Import, Imported, Job, Kept, Study};
 pub use study_file::{StudyFile, StudyFileError};
 pub use trial::{Failure, Trial, TrialState};
+pub use view::Best;

@@ -7,8 +7,8 @@ mod change;
 mod commit;
 mod transfer;
 
+use optimist::ENGINE_VERSION;
 use optimist::space::Assignment;
-use optimist::{ENGINE_VERSION, Recommendation};
 
 use crate::definition::Definition;
 use crate::error::StudyError;
@@ -18,6 +18,7 @@ use crate::log::{self, Log, Reading, Storage, StudyId};
 use crate::objective::Measurement;
 use crate::state::State;
 use crate::suggest::{self, Adviser, Verification};
+use crate::view::Best;
 
 /// A study that is open.
 pub struct Study {
@@ -48,19 +49,6 @@ pub enum Kept {
     Stored,
     /// It was known: nothing was stored.
     Already,
-}
-
-/// The point to bet on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Best {
-    /// Where.
-    pub params: Assignment,
-    /// What is expected there, in the user's direction.
-    pub mean: f64,
-    /// How unsure that is, one standard deviation; `None` if the optimizer has no model.
-    pub std: Option<f64>,
-    /// The first trial that tried it.
-    pub trial: Option<usize>,
 }
 
 /// A trial that was made elsewhere.
@@ -208,7 +196,7 @@ impl Study {
     /// If the study has a point that is not in its space.
     pub fn recommend(&mut self) -> Result<Option<Best>, StudyError> {
         let recommended = self.adviser()?.0.recommend();
-        Ok(recommended.map(|(recommended, trial)| self.best(recommended, trial)))
+        Ok(recommended.map(|(recommended, trial)| Best::new(&self.state, recommended, trial)))
     }
 
     /// The best points, the recommended one first, the others by posterior mean where the optimizer has a model and by
@@ -218,7 +206,10 @@ impl Study {
     /// If the study has a point that is not in its space.
     pub fn ranking(&mut self, n: usize) -> Result<Vec<Best>, StudyError> {
         let ranking = self.adviser()?.0.ranking(n);
-        Ok(ranking.into_iter().map(|(recommended, trial)| self.best(recommended, trial)).collect())
+        Ok(ranking
+            .into_iter()
+            .map(|(recommended, trial)| Best::new(&self.state, recommended, trial))
+            .collect())
     }
 
     /// Who holds which trials; a trial that was asked for without a lease has none.
@@ -245,19 +236,6 @@ impl Study {
     pub fn verify(&mut self, progress: impl FnMut(usize)) -> Result<Verification, StudyError> {
         self.log.check()?;
         suggest::verify(&mut *self.log, self.id, progress)
-    }
-
-    /// In the user's terms.
-    fn best(&self, recommended: Recommendation, trial: Option<usize>) -> Best {
-        Best {
-            params: match trial {
-                Some(trial) => self.state.trials()[trial].params.clone(),
-                None => self.state.encoding().decode(&recommended.x),
-            },
-            mean: self.state.in_user_direction(recommended.mean),
-            std: recommended.std,
-            trial,
-        }
     }
 
     /// The optimizer with all that it can know, and the state that it knows.

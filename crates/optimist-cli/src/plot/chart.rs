@@ -3,7 +3,7 @@
 use optimist::space::{Kind, Value};
 
 use super::canvas::{Anchor, Canvas, Place, Shape, colour, cut};
-use crate::number::significant;
+use optimist_study::view::number::significant;
 
 const TEXT: u32 = 12;
 const TITLE: u32 = 13;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::canvas::{Canvas, Shape, colour};
 use super::chart::{Axis, Chart};
-use crate::number::significant;
+use optimist_study::view::number::significant;
 
 /// Beyond this many marks there are no titles to point at, which would make the file large.
 pub const MOST_TITLED: usize = 1000;

@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 use self::canvas::Canvas;
 use self::importance::Importances;
 use self::surrogate::Fit;
-use crate::number::significant;
+use optimist_study::view::number::significant;
 
 /// What a plot shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -8,7 +8,7 @@ use super::canvas::{Anchor, Canvas, Place, Shape, colour, cut};
 use super::chart::Axis;
 use super::history::{Points, valued};
 use super::slices::jitter;
-use crate::number::significant;
+use optimist_study::view::number::significant;
 
 /// Lines at the most: more are a blot.
 pub const MOST_LINES: usize = 200;

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use super::canvas::{Canvas, Shape, colour};
 use super::chart::{Axis, Chart};
 use super::history::{Points, valued};
-use crate::number::significant;
-use crate::show::shown;
+use optimist_study::view::number::{shown, significant};
 
 /// Points that a panel shows at the most: the best quarter of these, and an even spread of the rest.
 pub const MOST_POINTS: usize = 600;

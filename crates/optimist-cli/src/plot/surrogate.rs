@@ -9,7 +9,7 @@ use super::canvas::{Canvas, Shape, colour};
 use super::chart::{Axis, Chart};
 use super::history::{MOST_TITLED, Points};
 use super::slices::{jitter, thinned};
-use crate::number::significant;
+use optimist_study::view::number::significant;
 
 /// Standard deviations on either side that hold 95 % of a normal distribution.
 const HALF_WIDTH: f64 = 1.96;

@@ -3,7 +3,7 @@
 use optimist_study::{Direction, Trial, TrialState};
 
 use super::history::Points;
-use crate::number::significant;
+use optimist_study::view::number::significant;
 
 const WIDTH: usize = 64;
 const HEIGHT: usize = 12;
