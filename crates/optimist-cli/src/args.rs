@@ -16,10 +16,10 @@ use crate::commands::export::ExportArgs;
 use crate::commands::fail::FailArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::list::ListArgs;
+use crate::commands::plot::PlotArgs;
 use crate::commands::show::ShowArgs;
 use crate::commands::tell::TellArgs;
 use crate::commands::trials::TrialsArgs;
-use crate::plot::Kind;
 use crate::storage::StorageArgs;
 
 /// Finds the best input of a function that is expensive, noisy and opaque.
@@ -191,34 +191,6 @@ pub struct ImportArgs {
     #[arg(long)]
     pub dry_run: bool,
     /// Print the result as a JSON object
-    #[arg(long)]
-    pub json: bool,
-}
-
-const PLOT_EXAMPLES: &str = "\
-Examples:
-  optimist plot lr-sweep                                  the history, in the terminal
-  optimist plot lr-sweep -o lr-sweep.html                 everything, as a page that needs no network
-  optimist plot lr-sweep -o best.png --kind history       one picture
-  optimist plot lr-sweep --kind importance --json         the numbers behind it
-
-docs/plots.md says what each plot means.";
-
-/// Options of `optimist plot`.
-#[derive(Debug, Args)]
-#[command(after_help = PLOT_EXAMPLES)]
-pub struct PlotArgs {
-    /// The name of the study
-    pub study: String,
-    #[command(flatten)]
-    pub storage: StorageArgs,
-    /// What to show; several with commas between them
-    #[arg(long, value_name = "KIND", value_delimiter = ',', default_value = "all")]
-    pub kind: Vec<Kind>,
-    /// Write to this file; its ending says how: .svg, .png or .html
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Print the data behind the plots as a JSON object
     #[arg(long)]
     pub json: bool,
 }

@@ -3,7 +3,6 @@
 mod args;
 mod commands;
 mod interrupt;
-mod plot;
 mod progress;
 mod session;
 mod show;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use optimist::space::Assignment;
+use optimist_plot::study::terminal;
 use optimist_study::view::number::{count, shown, significant, with_uncertainty};
 use optimist_study::{Best, State, Trial, TrialState};
 
-use crate::plot::terminal;
 use crate::show::{self, duration};
 
 /// The study as it stands after a run in which `n_ended` trials ended.

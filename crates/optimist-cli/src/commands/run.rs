@@ -4,12 +4,12 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::bail;
+use optimist_plot::study::{PlotKind, Plots};
 use optimist_study::worker::{Ending, Orders};
 use optimist_study::{State, StudyFile, TrialState};
 
 use crate::args::RunArgs;
 use crate::commands::create::begin;
-use crate::plot::{Kind, Plots};
 use crate::session::{self, Session};
 use crate::summary;
 
@@ -40,7 +40,7 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
         writeln!(std::io::stdout(), "{text}")?;
     }
     if let Some(file) = args.svg.as_ref().filter(|_| has_value) {
-        Plots::of(study.state(), &[Kind::History])?.write(file)?;
+        Plots::new(study.state(), &[PlotKind::History])?.write(file)?;
     }
     conclude(study.state(), ending, has_value)
 }
