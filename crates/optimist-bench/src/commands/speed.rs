@@ -1,4 +1,4 @@
-//! `optimist bench speed`: how long an ask with its tell takes, of every optimizer, from nothing to the report.
+//! `optimist-bench speed`: how long an ask with its tell takes, of every optimizer, from nothing to the report.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -12,8 +12,9 @@ use optimist_bench::speed::{
 };
 
 use super::python::prepare_peers;
+use super::{print, working_peers};
 
-/// What `bench speed` measures and where it writes.
+/// What `speed` measures and where it writes.
 #[derive(Debug, Args)]
 pub struct SpeedArgs {
     /// Folder of the report; speed.jsonl in it is where an interrupted run goes on.
@@ -39,7 +40,7 @@ pub struct SpeedArgs {
     quick: bool,
 }
 
-/// One measurement, in the process that `bench speed` starts for it.
+/// One measurement, in the process that `speed` starts for it.
 #[derive(Debug, Args)]
 pub struct CellArgs {
     /// The optimizer.
@@ -59,7 +60,7 @@ pub struct CellArgs {
     /// Seconds for all of it.
     #[arg(long, default_value_t = 60)]
     limit: u64,
-    /// End when standard input does: `bench speed` holds its other end.
+    /// End when standard input does: `speed` holds its other end.
     #[arg(long)]
     attached: bool,
 }
@@ -84,7 +85,7 @@ pub fn execute(args: SpeedArgs) -> anyhow::Result<ExitCode> {
     let mut notes = Vec::new();
     if args.peers {
         prepare_peers()?;
-        let (peers, without) = super::working_peers(PEERS);
+        let (peers, without) = working_peers(PEERS);
         extent.optimizers.extend(peers);
         notes = without;
     }
@@ -101,7 +102,7 @@ pub fn execute(args: SpeedArgs) -> anyhow::Result<ExitCode> {
     let report = SpeedReport::new(records, notes);
     report.write(&args.out)?;
     let [page, text] = ["speed.html", "speed.md"].map(|name| args.out.join(name));
-    super::print(&format!("{}\nwritten to {} and {}\n", report.summary(), page.display(), text.display()))?;
+    print(&format!("{}\nwritten to {} and {}\n", report.summary(), page.display(), text.display()))?;
     if failed > 0 {
         eprintln!("{failed} measurements failed; start again to try them once more");
         return Ok(ExitCode::FAILURE);
@@ -116,7 +117,7 @@ pub fn execute_cell(args: CellArgs) -> anyhow::Result<ExitCode> {
     }
     let cell = Cell { optimizer: args.optimizer, n: args.n, d: args.d.into(), cores: args.cores.into() };
     let limits = Limits { pairs: args.pairs, time: Duration::from_secs(args.limit) };
-    super::print(&format!("{}\n", serde_json::to_string(&measure(&cell, limits))?))?;
+    print(&format!("{}\n", serde_json::to_string(&measure(&cell, limits))?))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -127,7 +128,7 @@ fn cell_command(program: &Path, cell: &Cell, pairs: usize, limit: u64) -> Comman
         Cores::All => "all",
     };
     let mut command = Command::new(program);
-    command.args(["bench", "speed-cell", &cell.optimizer, "--cores", cores]);
+    command.args(["speed-cell", &cell.optimizer, "--cores", cores]);
     for (option, number) in [("--n", cell.n), ("--d", cell.d), ("--pairs", pairs)] {
         command.args([option, &number.to_string()]);
     }

@@ -1,12 +1,12 @@
-//! `optimist bench`, as it is typed.
+//! `optimist-bench`, as it is typed.
 
 use std::path::Path;
 
 use assert_cmd::Command;
 
 fn bench(folder: &Path, arguments: &str) -> assert_cmd::assert::Assert {
-    let mut command = Command::cargo_bin("optimist").unwrap();
-    command.current_dir(folder).arg("bench").args(arguments.split_whitespace()).assert()
+    let mut command = Command::cargo_bin("optimist-bench").unwrap();
+    command.current_dir(folder).args(arguments.split_whitespace()).assert()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -94,8 +94,8 @@ fn a_measurement_ends_with_the_command_that_wanted_it() {
         let wait = "echo $$ $PPID > made && mv made processes; exec sleep 1000";
         let peer = format!("if mkdir tried 2>/dev/null; then {answer}; else {wait}; fi");
         fake_python(&folder.path().join(".venv/bin/python"), &peer);
-        let mut speed = std::process::Command::new(env!("CARGO_BIN_EXE_optimist"))
-            .args(["bench", "speed", "--optimizers", "pycma", "--cores", "one", "--limit", "900"])
+        let mut speed = std::process::Command::new(env!("CARGO_BIN_EXE_optimist-bench"))
+            .args(["speed", "--optimizers", "pycma", "--cores", "one", "--limit", "900"])
             .current_dir(folder.path())
             .spawn()
             .unwrap();
@@ -189,8 +189,8 @@ fn classifiers_are_trained_by_the_environment_above_and_their_accuracies_kept_be
 #[test]
 fn an_environment_that_cannot_be_made_says_what_to_run() {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::cargo_bin("optimist").unwrap();
-    let arguments = ["bench", "run", "--tasks", "rf-breast", "--optimizers", "random"];
+    let mut command = Command::cargo_bin("optimist-bench").unwrap();
+    let arguments = ["run", "--tasks", "rf-breast", "--optimizers", "random"];
     let failed =
         command.current_dir(folder.path()).args(arguments).env("PATH", "/nowhere").assert().failure();
     let stderr = text(&failed.get_output().stderr);

@@ -1,4 +1,4 @@
-//! `optimist bench paper`: every experiment of the paper by one command, from nothing to the report.
+//! `optimist-bench paper`: every experiment of the paper by one command, from nothing to the report.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,9 +9,9 @@ use optimist_bench::paper::{Extent, FAST_PEERS, SLOW_PEERS};
 use optimist_bench::run::Plan;
 
 use super::python::prepare_peers;
-use super::{play, write_report};
+use super::{exit_code, play, print, whereabouts, working_peers, write_report};
 
-/// What `bench paper` plays and where it writes.
+/// What `paper` plays and where it writes.
 #[derive(Debug, Args)]
 pub struct PaperArgs {
     /// Folder of the report; results.jsonl in it is where an interrupted run goes on.
@@ -48,7 +48,7 @@ pub fn execute(args: PaperArgs) -> anyhow::Result<ExitCode> {
     let mut notes = Vec::new();
     if args.peers {
         prepare_peers()?;
-        (extent.peers, notes) = super::working_peers(FAST_PEERS.into_iter().chain(SLOW_PEERS));
+        (extent.peers, notes) = working_peers(FAST_PEERS.into_iter().chain(SLOW_PEERS));
     }
     let plan = Plan {
         grids: extent.grids()?,
@@ -62,6 +62,6 @@ pub fn execute(args: PaperArgs) -> anyhow::Result<ExitCode> {
     let (_, failures) = play(&plan, &results)?;
     notes.extend(failures.iter().map(|failure| format!("A run failed: {failure}.")));
     let report = write_report(&results, &args.out, notes)?;
-    super::print(&format!("{}\n{}\n", report.summary(), super::whereabouts(&args.out)))?;
-    Ok(super::exit_code(&failures))
+    print(&format!("{}\n{}\n", report.summary(), whereabouts(&args.out)))?;
+    Ok(exit_code(&failures))
 }
