@@ -72,7 +72,7 @@ pub struct Row {
 #[non_exhaustive]
 pub enum ReportError {
     /// There is nothing to report.
-    #[error("there are no results; `optimist bench run` makes some")]
+    #[error("there are no results; `optimist-bench run` makes some")]
     Empty,
     /// A task that is not known, and so neither is its optimum.
     #[error("line {line}: {source}")]
