@@ -12,6 +12,7 @@
 //! ```
 
 pub mod cache;
+pub mod contestant;
 pub mod environment;
 mod figure;
 pub mod forecast;

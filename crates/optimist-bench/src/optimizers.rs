@@ -2,13 +2,14 @@
 //! Optimist's own, or peers that run as processes of their own.
 
 use optimist::encode::Domain;
-use optimist::{Method, MethodError, Optimizer};
+use optimist::{Method, MethodError};
 
+use crate::contestant::Contestant;
 use crate::peer;
 
 /// Starts the optimizer `name` on a domain, for `horizon` trials in all.
 pub type Build<'a> =
-    dyn Fn(&str, &Domain, usize, u64) -> Result<Box<dyn Optimizer>, OptimizerError> + Sync + 'a;
+    dyn Fn(&str, &Domain, usize, u64) -> Result<Box<dyn Contestant>, OptimizerError> + Sync + 'a;
 
 /// The optimizer called `name`, such as `go-ucb`, `go-ucb:paper` or `optuna:tpe`.
 ///
@@ -19,7 +20,7 @@ pub fn build(
     domain: &Domain,
     trials: usize,
     seed: u64,
-) -> Result<Box<dyn Optimizer>, OptimizerError> {
+) -> Result<Box<dyn Contestant>, OptimizerError> {
     let failed = |error: String| OptimizerError(format!("optimizer `{name}`: {error}"));
     if !fits(name, domain) {
         return Err(failed("peers know no constraints; give it a task without them".to_owned()));
@@ -29,7 +30,8 @@ pub fn build(
         return Ok(Box::new(peer));
     }
     let method: Method = name.parse().map_err(|error| OptimizerError(with_peers(name, error).to_string()))?;
-    method.build(domain, trials, seed).map_err(|error| failed(error.to_string()))
+    let own = method.build(domain, trials, seed).map_err(|error| failed(error.to_string()))?;
+    Ok(Box::new(own))
 }
 
 /// Whether an optimizer can search a domain: peers know the cube, not constraints in it. Moving their proposals to the

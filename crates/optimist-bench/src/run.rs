@@ -17,6 +17,7 @@ use optimist::{Observation, Outcome, Rng, TellError};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
+use crate::contestant::ContestantError;
 use crate::optimizers::{self, Build, OptimizerError};
 use crate::peer::PeerError;
 use crate::results::{Appender, Record, ResultsError};
@@ -294,26 +295,22 @@ fn missing<'a>(cells: &[Cell<'a>], seed: u64, finished: &[Record]) -> Result<Vec
 }
 
 fn play_safely(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<Record, Reason> {
-    catch_unwind(AssertUnwindSafe(|| play(cell, seed, build, train))).unwrap_or_else(|panic| match panic
-        .downcast::<PeerError>(
-    ) {
-        Ok(error) => Err(Reason::Peer(*error)),
-        Err(panic) => Err(Reason::Panicked(panic_message(&*panic))),
-    })
+    catch_unwind(AssertUnwindSafe(|| play(cell, seed, build, train)))
+        .unwrap_or_else(|panic| Err(Reason::Panicked(panic_message(&*panic))))
 }
 
 /// One run: `n` points that every optimizer is given, then `horizon` that it asks for.
 fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<Record, Reason> {
     let (task, rounds) = (cell.task, cell.task.n + cell.horizon);
     let Luck { phase_one, noise, mut rng } = Luck::draw(task, rounds, cell.rep, seed);
-    let mut optimizer = build(cell.optimizer, &task.domain, rounds, rng.random())?;
+    let mut contestant = build(cell.optimizer, &task.domain, rounds, rng.random())?;
     let mut values = Vec::with_capacity(rounds);
     let mut ask_ms = Vec::with_capacity(cell.horizon);
     for (index, noise) in noise.iter().enumerate() {
         let round = index + 1;
         let x = match phase_one.get(index) {
             Some(x) => x.clone(),
-            None => timed(&mut ask_ms, || optimizer.ask(&mut rng)),
+            None => timed(&mut ask_ms, || contestant.ask(&mut rng)).map_err(|error| gave_up(round, error))?,
         };
         if !task.domain.contains(&x) {
             return Err(Reason::Infeasible { round, x });
@@ -321,7 +318,7 @@ fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<
         let value = task.value(&x, cell.rep, train).map_err(|error| Reason::NoValue { round, error })?;
         values.push(value);
         let outcome = Outcome::Value { y: value + noise, noise_std: None };
-        optimizer.tell(Observation { x, outcome }).map_err(|error| Reason::Refused { round, error })?;
+        contestant.tell(Observation { x, outcome }).map_err(|error| gave_up(round, error))?;
     }
     Ok(Record {
         task: task.name.to_owned(),
@@ -333,6 +330,13 @@ fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<
         ask_ms,
         seed,
     })
+}
+
+fn gave_up(round: usize, error: ContestantError) -> Reason {
+    match error {
+        ContestantError::Refused(error) => Reason::Refused { round, error },
+        ContestantError::Peer(error) => Reason::Peer(error),
+    }
 }
 
 /// Everything random of a repetition, the same for every optimizer.

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use optimist::baselines::Random;
 use optimist::encode::Domain;
-use optimist::{Observation, Optimizer, Recommendation, Rng, TellError};
+use optimist::{Observation, Rng, TellError};
+use optimist_bench::contestant::{Contestant, ContestantError};
 use optimist_bench::optimizers::{self, OptimizerError};
+use optimist_bench::peer::PeerError;
 use optimist_bench::results::{self, Record};
 use optimist_bench::run::{Event, Grid, Plan, RunError, run};
 use optimist_bench::{task, trainer};
@@ -32,7 +33,7 @@ fn stubborn_build(name: &str, domain: &Domain, horizon: usize, seed: u64) -> Bui
     optimizers::build(if name == "other" { "random" } else { name }, domain, horizon, seed)
 }
 
-type Built = Result<Box<dyn Optimizer>, OptimizerError>;
+type Built = Result<Box<dyn Contestant>, OptimizerError>;
 
 /// In the order of their keys, without the times, which differ from run to run.
 fn sorted(mut records: Vec<Record>) -> Vec<Record> {
@@ -65,29 +66,21 @@ fn what_else_is_run_makes_no_difference_to_a_record() {
 
 /// Random search that says in how many threads it was asked.
 struct Counting {
-    random: Random,
+    random: Box<dyn Contestant>,
     n_threads: Arc<Mutex<Vec<usize>>>,
 }
 
-impl Optimizer for Counting {
-    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
+impl Contestant for Counting {
+    fn ask(&mut self, rng: &mut Rng) -> Result<Vec<f64>, ContestantError> {
         self.n_threads.lock().unwrap().push(rayon::current_num_threads());
-        self.random.suggest(rng)
+        self.random.ask(rng)
     }
 
-    fn propose(&mut self, x: Vec<f64>) {
-        self.random.propose(x);
-    }
-
-    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
+    fn tell(&mut self, observation: Observation) -> Result<(), ContestantError> {
         self.random.tell(observation)
     }
 
-    fn withdraw(&mut self, x: &[f64]) {
-        self.random.withdraw(x);
-    }
-
-    fn recommend(&self) -> Option<Recommendation> {
+    fn recommend(&self) -> Option<Vec<f64>> {
         self.random.recommend()
     }
 }
@@ -97,8 +90,9 @@ fn asks_of_jobs_side_by_side_have_one_thread_each_and_one_job_has_all() {
     let folder = tempfile::tempdir().unwrap();
     let n_threads = |jobs: usize| {
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let build = |_: &str, domain: &Domain, _: usize, _: u64| -> Built {
-            Ok(Box::new(Counting { random: Random::new(domain.clone()), n_threads: seen.clone() }))
+        let build = |name: &str, domain: &Domain, trials: usize, seed: u64| -> Built {
+            let random = optimizers::build(name, domain, trials, seed)?;
+            Ok(Box::new(Counting { random, n_threads: seen.clone() }))
         };
         let plan = Plan { jobs, ..plan(&["random"], 0) };
         run(&plan, &folder.path().join(jobs.to_string()), &build, &trainer::nobody, &|_| {}).unwrap();
@@ -141,9 +135,9 @@ fn the_grids_of_a_plan_have_their_own_repetitions_and_a_cell_of_two_is_played_on
 fn every_optimizer_is_told_the_same_first_points_and_noise() {
     let folder = tempfile::tempdir().unwrap();
     let heard: Arc<Mutex<BTreeMap<String, Vec<Vec<Observation>>>>> = Arc::default();
-    let build = |name: &str, domain: &Domain, _: usize, _: u64| -> Built {
+    let build = |name: &str, domain: &Domain, trials: usize, seed: u64| -> Built {
         Ok(Box::new(Listener {
-            search: Random::new(domain.clone()),
+            search: optimizers::build("random", domain, trials, seed)?,
             // A search of its own: one draw ahead of the other.
             skip: name == "b",
             name: name.to_owned(),
@@ -178,8 +172,9 @@ fn peers_are_left_out_of_tasks_with_constraints() {
     let out = folder.path().join("out");
     let plan =
         Plan { grids: vec![grid(&["f1", "g01"], &["random", "pycma"], 1)], horizon: None, seed: 0, jobs: 1 };
-    let build =
-        |_: &str, domain: &Domain, _: usize, _: u64| -> Built { Ok(Box::new(Random::new(domain.clone()))) };
+    let build = |_: &str, domain: &Domain, trials: usize, seed: u64| -> Built {
+        optimizers::build("random", domain, trials, seed)
+    };
     assert!(run(&plan, &out, &build, &trainer::nobody, &|_| {}).unwrap().is_empty());
     let records = results::read(&out).unwrap();
     let played: Vec<(&str, &str)> =
@@ -193,33 +188,27 @@ fn peers_are_left_out_of_tasks_with_constraints() {
 }
 
 struct Listener {
-    search: Random,
+    search: Box<dyn Contestant>,
     skip: bool,
     name: String,
     heard: Vec<Observation>,
     all: Arc<Mutex<BTreeMap<String, Vec<Vec<Observation>>>>>,
 }
 
-impl Optimizer for Listener {
-    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
+impl Contestant for Listener {
+    fn ask(&mut self, rng: &mut Rng) -> Result<Vec<f64>, ContestantError> {
         if self.skip {
-            self.search.suggest(rng);
+            self.search.ask(rng)?;
         }
-        self.search.suggest(rng)
+        self.search.ask(rng)
     }
 
-    fn propose(&mut self, x: Vec<f64>) {
-        self.search.propose(x);
-    }
-
-    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
+    fn tell(&mut self, observation: Observation) -> Result<(), ContestantError> {
         self.heard.push(observation);
         Ok(())
     }
 
-    fn withdraw(&mut self, _: &[f64]) {}
-
-    fn recommend(&self) -> Option<Recommendation> {
+    fn recommend(&self) -> Option<Vec<f64>> {
         None
     }
 }
@@ -272,14 +261,15 @@ fn an_optimizer_that_breaks_loses_its_own_cells_only() {
             _ => Ok(Box::new(Broken { how: name.to_owned() })),
         }
     };
-    let plan = plan(&["panics", "refuses", "strays", "missing", "random"], 0);
+    let plan = plan(&["panics", "refuses", "strays", "reports", "missing", "random"], 0);
     let failures = run(&plan, &out, &build, &trainer::nobody, &|_| {}).unwrap();
-    assert_eq!(failures.len(), 16);
+    assert_eq!(failures.len(), 20);
     let reason = |optimizer: &str| {
         let failure = failures.iter().find(|failure| failure.optimizer == optimizer && failure.task == "f1");
         failure.unwrap().reason.to_string()
     };
     assert_eq!(reason("panics"), "it panicked: no idea");
+    assert_eq!(reason("reports"), "the peer reported `no memory`");
     assert_eq!(reason("missing"), "it is not installed");
     assert!(reason("refuses").starts_with("it refused the outcome of round 1: "), "{}", reason("refuses"));
     assert!(reason("strays").starts_with("its proposal in round 6 is not in the domain: [2.0"));
@@ -292,23 +282,20 @@ struct Broken {
     how: String,
 }
 
-impl Optimizer for Broken {
-    fn suggest(&self, _: &mut Rng) -> Vec<f64> {
+impl Contestant for Broken {
+    fn ask(&mut self, _: &mut Rng) -> Result<Vec<f64>, ContestantError> {
         match self.how.as_str() {
-            "strays" => vec![2.0; 20],
+            "strays" => Ok(vec![2.0; 20]),
+            "reports" => Err(PeerError::Reported { message: "no memory".into() }.into()),
             _ => panic!("no idea"),
         }
     }
 
-    fn propose(&mut self, _: Vec<f64>) {}
-
-    fn tell(&mut self, _: Observation) -> Result<(), TellError> {
-        if self.how == "refuses" { Err(TellError::NotFinite { y: 1.0 }) } else { Ok(()) }
+    fn tell(&mut self, _: Observation) -> Result<(), ContestantError> {
+        if self.how == "refuses" { Err(TellError::NotFinite { y: 1.0 }.into()) } else { Ok(()) }
     }
 
-    fn withdraw(&mut self, _: &[f64]) {}
-
-    fn recommend(&self) -> Option<Recommendation> {
+    fn recommend(&self) -> Option<Vec<f64>> {
         None
     }
 }
