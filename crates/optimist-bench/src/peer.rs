@@ -85,7 +85,7 @@ pub enum PeerError {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Answer {
+enum Reply {
     X(Vec<f64>),
     Error(String),
 }
@@ -161,8 +161,8 @@ impl Peer {
         let line = self.process.answer(&json!({"ask": 1}))?;
         let dimension = self.domain.dimension();
         match serde_json::from_str(&line) {
-            Ok(Answer::X(x)) if self.domain.check(&x).is_ok() => Ok(x),
-            Ok(Answer::Error(message)) => Err(PeerError::Reported { message }),
+            Ok(Reply::X(x)) if self.domain.check(&x).is_ok() => Ok(x),
+            Ok(Reply::Error(message)) => Err(PeerError::Reported { message }),
             _ => Err(PeerError::Garbage { line: line.chars().take(200).collect(), dimension }),
         }
     }

@@ -10,7 +10,7 @@ use optimist_bench::contestant::{Contestant, ContestantError};
 use optimist_bench::optimizers::{self, OptimizerError};
 use optimist_bench::peer::{self, Peer, PeerError};
 use optimist_bench::process::ProcessError;
-use optimist_bench::run::{Grid, Plan, run};
+use optimist_bench::run::{Experiment, Grid, run};
 use optimist_bench::{results, task, trainer};
 
 /// Proposes the mean of all points told and, in the first coordinate, the share of them that failed.
@@ -120,7 +120,7 @@ fn a_peer_that_breaks_loses_its_own_cells_only() {
         optimizers: ["honest", "broken", "random"].map(str::to_owned).to_vec(),
         reps: 1,
     };
-    let plan = Plan { grids: vec![grid], horizon: None, seed: 0, jobs: 2 };
+    let experiment = Experiment { grids: vec![grid], horizon: None, seed: 0, jobs: 2 };
     let build = |name: &str, domain: &Domain, horizon: usize, seed: u64| -> Result<_, OptimizerError> {
         Ok(match name {
             "honest" => Box::new(peer(HONEST, domain, 7)) as Box<dyn Contestant>,
@@ -128,7 +128,7 @@ fn a_peer_that_breaks_loses_its_own_cells_only() {
             _ => optimizers::build(name, domain, horizon, seed)?,
         })
     };
-    let failures = run(&plan, &out, &build, &trainer::nobody, &|_| {}).unwrap();
+    let failures = run(&experiment, &out, &build, &trainer::nobody, &|_| {}).unwrap();
     assert_eq!(failures.len(), 2);
     for failure in &failures {
         let text = failure.to_string();

@@ -9,18 +9,18 @@ use optimist::{Observation, Rng, TellError};
 use optimist_bench::contestant::{Contestant, ContestantError};
 use optimist_bench::optimizers::{self, OptimizerError};
 use optimist_bench::peer::PeerError;
-use optimist_bench::results::{self, Record};
-use optimist_bench::run::{Event, Grid, Plan, RunError, run};
+use optimist_bench::results::{self, RunRecord};
+use optimist_bench::run::{Experiment, Grid, Progress, RunError, run};
 use optimist_bench::{task, trainer};
 
 /// Runs `optimizers` on f1 and the conditional task, twice each, without listening.
-fn run_quietly(optimizers: &[&str], seed: u64, out: &Path) -> Vec<Record> {
-    run(&plan(optimizers, seed), out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap();
+fn run_quietly(optimizers: &[&str], seed: u64, out: &Path) -> Vec<RunRecord> {
+    run(&experiment(optimizers, seed), out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap();
     sorted(results::read(out).unwrap())
 }
 
-fn plan(optimizers: &[&str], seed: u64) -> Plan {
-    Plan { grids: vec![grid(&["f1", "decision-tree"], optimizers, 2)], horizon: None, seed, jobs: 2 }
+fn experiment(optimizers: &[&str], seed: u64) -> Experiment {
+    Experiment { grids: vec![grid(&["f1", "decision-tree"], optimizers, 2)], horizon: None, seed, jobs: 2 }
 }
 
 fn grid(tasks: &[&str], optimizers: &[&str], reps: usize) -> Grid {
@@ -36,7 +36,7 @@ fn stubborn_build(name: &str, domain: &Domain, horizon: usize, seed: u64) -> Bui
 type Built = Result<Box<dyn Contestant>, OptimizerError>;
 
 /// In the order of their keys, without the times, which differ from run to run.
-fn sorted(mut records: Vec<Record>) -> Vec<Record> {
+fn sorted(mut records: Vec<RunRecord>) -> Vec<RunRecord> {
     records.sort_by(|a, b| a.key().cmp(&b.key()));
     for record in &mut records {
         assert_eq!(record.ask_ms.len(), record.horizon);
@@ -60,7 +60,7 @@ fn what_else_is_run_makes_no_difference_to_a_record() {
     let folder = tempfile::tempdir().unwrap();
     let alone = run_quietly(&["random"], 0, &folder.path().join("alone"));
     let together = run_quietly(&["other", "random"], 0, &folder.path().join("together"));
-    let same: Vec<Record> = together.into_iter().filter(|record| record.optimizer == "random").collect();
+    let same: Vec<RunRecord> = together.into_iter().filter(|record| record.optimizer == "random").collect();
     assert_eq!(alone, same);
 }
 
@@ -94,8 +94,8 @@ fn asks_of_jobs_side_by_side_have_one_thread_each_and_one_job_has_all() {
             let random = optimizers::build(name, domain, trials, seed)?;
             Ok(Box::new(Counting { random, n_threads: seen.clone() }))
         };
-        let plan = Plan { jobs, ..plan(&["random"], 0) };
-        run(&plan, &folder.path().join(jobs.to_string()), &build, &trainer::nobody, &|_| {}).unwrap();
+        let experiment = Experiment { jobs, ..experiment(&["random"], 0) };
+        run(&experiment, &folder.path().join(jobs.to_string()), &build, &trainer::nobody, &|_| {}).unwrap();
         let mut seen = seen.lock().unwrap().clone();
         seen.dedup();
         seen
@@ -105,10 +105,10 @@ fn asks_of_jobs_side_by_side_have_one_thread_each_and_one_job_has_all() {
 }
 
 #[test]
-fn the_grids_of_a_plan_have_their_own_repetitions_and_a_cell_of_two_is_played_once() {
+fn the_grids_of_an_experiment_have_their_own_repetitions_and_a_cell_of_two_is_played_once() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let plan = Plan {
+    let experiment = Experiment {
         grids: vec![
             grid(&["f1"], &["random"], 3),
             grid(&["decision-tree", "f1"], &["other", "random", "other"], 1),
@@ -117,7 +117,7 @@ fn the_grids_of_a_plan_have_their_own_repetitions_and_a_cell_of_two_is_played_on
         seed: 0,
         jobs: 1,
     };
-    run(&plan, &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap();
+    run(&experiment, &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap();
     let played: Vec<(String, String, usize)> =
         results::read(&out).unwrap().into_iter().map(|r| (r.task, r.optimizer, r.rep)).collect();
     let expected = [
@@ -145,10 +145,10 @@ fn every_optimizer_is_told_the_same_first_points_and_noise() {
             all: Arc::clone(&heard),
         }))
     };
-    let plan =
-        Plan { grids: vec![grid(&["decision-tree"], &["a", "b"], 1)], horizon: None, seed: 0, jobs: 2 };
-    let task = plan.grids[0].tasks[0];
-    run(&plan, &folder.path().join("out"), &build, &trainer::nobody, &|_| {}).unwrap();
+    let experiment =
+        Experiment { grids: vec![grid(&["decision-tree"], &["a", "b"], 1)], horizon: None, seed: 0, jobs: 2 };
+    let task = experiment.grids[0].tasks[0];
+    run(&experiment, &folder.path().join("out"), &build, &trainer::nobody, &|_| {}).unwrap();
     let heard = heard.lock().unwrap();
     let (a, b) = (&heard["a"][0], &heard["b"][0]);
     let n = task.n;
@@ -170,18 +170,22 @@ fn every_optimizer_is_told_the_same_first_points_and_noise() {
 fn peers_are_left_out_of_tasks_with_constraints() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let plan =
-        Plan { grids: vec![grid(&["f1", "g01"], &["random", "pycma"], 1)], horizon: None, seed: 0, jobs: 1 };
+    let experiment = Experiment {
+        grids: vec![grid(&["f1", "g01"], &["random", "pycma"], 1)],
+        horizon: None,
+        seed: 0,
+        jobs: 1,
+    };
     let build = |_: &str, domain: &Domain, trials: usize, seed: u64| -> Built {
         optimizers::build("random", domain, trials, seed)
     };
-    assert!(run(&plan, &out, &build, &trainer::nobody, &|_| {}).unwrap().is_empty());
+    assert!(run(&experiment, &out, &build, &trainer::nobody, &|_| {}).unwrap().is_empty());
     let records = results::read(&out).unwrap();
     let played: Vec<(&str, &str)> =
         records.iter().map(|record| (record.task.as_str(), record.optimizer.as_str())).collect();
     assert_eq!(played.len(), 3);
     assert!(!played.contains(&("g01", "pycma")), "{played:?}");
-    assert_eq!(Vec::from_iter(plan.unfit()), [("g01", "pycma")]);
+    assert_eq!(Vec::from_iter(experiment.unfit()), [("g01", "pycma")]);
     let g01 = task::find("g01").unwrap();
     let error = optimizers::build("pycma", &g01.domain, 1, 0).err().unwrap();
     assert!(error.to_string().contains("peers know no constraints"), "{error}");
@@ -239,14 +243,15 @@ fn finished_cells_are_skipped_and_counted() {
     let out = folder.path().join("out");
     run_quietly(&["random"], 0, &out);
     let events = Mutex::new(Vec::new());
-    let listen = |event: Event| {
+    let listen = |event: Progress| {
         events.lock().unwrap().push(match event {
-            Event::Started { cells, missing, .. } => format!("{} of {cells}", cells - missing.len()),
-            Event::Finished { record, .. } => record.optimizer.clone(),
-            Event::Failed(failure) => failure.to_string(),
+            Progress::Started { cells, missing, .. } => format!("{} of {cells}", cells - missing.len()),
+            Progress::Finished { record, .. } => record.optimizer.clone(),
+            Progress::Failed(failure) => failure.to_string(),
         });
     };
-    run(&plan(&["random", "other", "random"], 0), &out, &stubborn_build, &trainer::nobody, &listen).unwrap();
+    run(&experiment(&["random", "other", "random"], 0), &out, &stubborn_build, &trainer::nobody, &listen)
+        .unwrap();
     assert_eq!(events.into_inner().unwrap(), ["4 of 8", "other", "other", "other", "other"]);
 }
 
@@ -261,8 +266,8 @@ fn an_optimizer_that_breaks_loses_its_own_cells_only() {
             _ => Ok(Box::new(Broken { how: name.to_owned() })),
         }
     };
-    let plan = plan(&["panics", "refuses", "strays", "reports", "missing", "random"], 0);
-    let failures = run(&plan, &out, &build, &trainer::nobody, &|_| {}).unwrap();
+    let experiment = experiment(&["panics", "refuses", "strays", "reports", "missing", "random"], 0);
+    let failures = run(&experiment, &out, &build, &trainer::nobody, &|_| {}).unwrap();
     assert_eq!(failures.len(), 20);
     let reason = |optimizer: &str| {
         let failure = failures.iter().find(|failure| failure.optimizer == optimizer && failure.task == "f1");
@@ -304,11 +309,12 @@ impl Contestant for Broken {
 fn a_run_may_be_longer_than_its_task_has_it() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let longer = Plan { horizon: Some(40), ..plan(&["random"], 0) };
+    let longer = Experiment { horizon: Some(40), ..experiment(&["random"], 0) };
     run(&longer, &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap();
     let records = results::read(&out).unwrap();
     assert!(records.iter().all(|record| record.horizon == 40 && record.values.len() == record.n + 40));
-    let error = run(&plan(&["other"], 0), &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap_err();
+    let error =
+        run(&experiment(&["other"], 0), &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap_err();
     assert!(
         matches!(error, RunError::TaskChanged { horizon: 40, .. }),
         "not even beside another optimizer's"
@@ -319,7 +325,7 @@ fn a_run_may_be_longer_than_its_task_has_it() {
 fn results_of_a_task_that_has_changed_are_not_mixed_with_new_ones() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let old = Record {
+    let old = RunRecord {
         task: "f1".into(),
         optimizer: "random".into(),
         rep: 0,
@@ -330,7 +336,8 @@ fn results_of_a_task_that_has_changed_are_not_mixed_with_new_ones() {
         seed: 0,
     };
     std::fs::write(&out, format!("{}\n", serde_json::to_string(&old).unwrap())).unwrap();
-    let error = run(&plan(&["random"], 0), &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap_err();
+    let error =
+        run(&experiment(&["random"], 0), &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap_err();
     assert!(matches!(error, RunError::TaskChanged { .. }));
     assert_eq!(
         error.to_string(),

@@ -12,26 +12,26 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use optimist_bench::report::Report;
-use optimist_bench::run::{Event, Failure, Plan};
+use optimist_bench::run::{Experiment, Failure, Progress};
 use optimist_bench::{optimizers, peer, results, trainer};
 
-use progress::Progress;
+use progress::ProgressDisplay;
 
 /// Prints a text on standard output.
 pub fn print(text: &str) -> anyhow::Result<()> {
     Ok(std::io::stdout().write_all(text.as_bytes())?)
 }
 
-/// Plays what is missing, with progress shown. Gives how many runs the plan has, and those that failed.
-fn play(plan: &Plan, out: &Path) -> anyhow::Result<(usize, Vec<Failure>)> {
-    let trainer = python::trainer_for(plan.grids.iter().flat_map(|grid| &grid.tasks))?;
+/// Plays what is missing, with progress shown. Gives how many runs the experiment has, and those that failed.
+fn play(experiment: &Experiment, out: &Path) -> anyhow::Result<(usize, Vec<Failure>)> {
+    let trainer = python::trainer_for(experiment.grids.iter().flat_map(|grid| &grid.tasks))?;
     let train = |params: &_| {
         trainer.as_ref().map_or_else(|| trainer::nobody(params), |trainer| trainer.accuracy(params))
     };
-    let progress = Progress::new();
-    let watch = |event: Event| progress.update(&event);
-    let failures = optimist_bench::run::run(plan, out, &optimizers::build, &train, &watch);
-    let runs = progress.finish();
+    let display = ProgressDisplay::new();
+    let watch = |event: Progress| display.update(&event);
+    let failures = optimist_bench::run::run(experiment, out, &optimizers::build, &train, &watch);
+    let runs = display.finish();
     Ok((runs, failures?))
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 use optimist_bench::paper::{Extent, FAST_PEERS, SLOW_PEERS};
-use optimist_bench::run::Plan;
+use optimist_bench::run::Experiment;
 
 use super::python::prepare_peers;
 use super::{exit_code, play, print, whereabouts, working_peers, write_report};
@@ -50,7 +50,7 @@ pub fn execute(args: PaperArgs) -> anyhow::Result<ExitCode> {
         prepare_peers()?;
         (extent.peers, notes) = working_peers(FAST_PEERS.into_iter().chain(SLOW_PEERS));
     }
-    let plan = Plan {
+    let experiment = Experiment {
         grids: extent.grids()?,
         horizon: None,
         seed: args.seed,
@@ -59,7 +59,7 @@ pub fn execute(args: PaperArgs) -> anyhow::Result<ExitCode> {
 
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make {}", args.out.display()))?;
     let results = args.out.join("results.jsonl");
-    let (_, failures) = play(&plan, &results)?;
+    let (_, failures) = play(&experiment, &results)?;
     notes.extend(failures.iter().map(|failure| format!("A run failed: {failure}.")));
     let report = write_report(&results, &args.out, notes)?;
     print(&format!("{}\n{}\n", report.summary(), whereabouts(&args.out)))?;

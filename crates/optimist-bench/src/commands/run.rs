@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use optimist_bench::run::{Grid, Plan};
+use optimist_bench::run::{Experiment, Grid};
 use optimist_bench::{optimizers, task};
 
 use super::{exit_code, play, print};
@@ -48,11 +48,12 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     optimizers::check(&args.optimizers)?;
     let grid = Grid { tasks: task::select(&args.tasks)?, optimizers: args.optimizers, reps: args.reps };
     let jobs = args.jobs.map_or(0, usize::from);
-    let plan = Plan { grids: vec![grid], horizon: args.horizon.map(usize::from), seed: args.seed, jobs };
-    for (task, optimizer) in plan.unfit() {
+    let experiment =
+        Experiment { grids: vec![grid], horizon: args.horizon.map(usize::from), seed: args.seed, jobs };
+    for (task, optimizer) in experiment.unfit() {
         eprintln!("left out: {optimizer} on {task}, since peers know no constraints");
     }
-    let (runs, failures) = play(&plan, &args.out)?;
+    let (runs, failures) = play(&experiment, &args.out)?;
     let file = args.out.display();
     print(&format!("{} of {runs} runs are in {file}\n", runs - failures.len()))?;
     if failures.is_empty() {

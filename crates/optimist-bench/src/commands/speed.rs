@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use optimist_bench::optimizers;
 use optimist_bench::speed::{
-    Cell, Cores, Event, Extent, Limits, Outcome, PEERS, SpeedReport, end_with_input, mean, measure, run,
+    Cell, Cores, Limits, PEERS, Progress, SpeedReport, Sweeps, Timing, end_with_input, mean, measure, run,
 };
 
 use super::python::prepare_peers;
@@ -74,19 +74,19 @@ enum CoresArg {
 
 /// Measures what is missing, and reports on everything that is there; the exit code is 1 if something failed.
 pub fn execute(args: SpeedArgs) -> anyhow::Result<ExitCode> {
-    let mut extent = if args.quick { Extent::quick() } else { Extent::default() };
+    let mut sweeps = if args.quick { Sweeps::quick() } else { Sweeps::default() };
     if let Some(names) = args.optimizers {
         optimizers::check(&names)?;
-        extent.optimizers = names;
+        sweeps.optimizers = names;
     }
     if let Some(cores) = args.cores {
-        extent.cores = vec![cores.into()];
+        sweeps.cores = vec![cores.into()];
     }
     let mut notes = Vec::new();
     if args.peers {
         prepare_peers()?;
         let (peers, without) = working_peers(PEERS);
-        extent.optimizers.extend(peers);
+        sweeps.optimizers.extend(peers);
         notes = without;
     }
 
@@ -96,9 +96,9 @@ pub fn execute(args: SpeedArgs) -> anyhow::Result<ExitCode> {
     let pairs = if args.quick { 3 } else { Limits::PAIRS };
     let command = |cell: &Cell| cell_command(&program, cell, pairs, args.limit);
     let limit = Duration::from_secs(args.limit);
-    let records = run(&extent, limit, &args.out.join("speed.jsonl"), &command, &show)?;
+    let records = run(&sweeps, limit, &args.out.join("speed.jsonl"), &command, &show)?;
 
-    let failed = records.iter().filter(|record| matches!(record.outcome, Outcome::Failed { .. })).count();
+    let failed = records.iter().filter(|record| matches!(record.outcome, Timing::Failed { .. })).count();
     let report = SpeedReport::new(records, notes);
     report.write(&args.out)?;
     let [page, text] = ["speed.html", "speed.md"].map(|name| args.out.join(name));
@@ -137,16 +137,16 @@ fn cell_command(program: &Path, cell: &Cell, pairs: usize, limit: u64) -> Comman
 }
 
 /// A line on standard error for each cell.
-fn show(event: Event) {
+fn show(event: Progress) {
     match event {
-        Event::Started(_) => {}
-        Event::Skipped(cell) => eprintln!("{cell}: left out, as something smaller was too slow or failed"),
-        Event::Finished(record) => match &record.outcome {
-            Outcome::Measured(times) => {
+        Progress::Started(_) => {}
+        Progress::Skipped(cell) => eprintln!("{cell}: left out, as something smaller was too slow or failed"),
+        Progress::Finished(record) => match &record.outcome {
+            Timing::Measured(times) => {
                 eprintln!("{}: {:.3} ms", record.cell, mean(times.pairs_ms(record.cell.cores)));
             }
-            Outcome::OverLimit { seconds } => eprintln!("{}: more than {seconds} s", record.cell),
-            Outcome::Failed { reason } => eprintln!("{}: failed: {reason}", record.cell),
+            Timing::OverLimit { seconds } => eprintln!("{}: more than {seconds} s", record.cell),
+            Timing::Failed { reason } => eprintln!("{}: failed: {reason}", record.cell),
         },
     }
 }

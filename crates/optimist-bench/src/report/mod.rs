@@ -25,7 +25,7 @@ pub(crate) use estimate::number;
 pub use regret::{AskTime, Measure, RunKey, Summary};
 
 use crate::optima::Optima;
-use crate::results::Record;
+use crate::results::RunRecord;
 use crate::task::{self, Task, UnknownTask};
 use crate::{figure, table};
 
@@ -126,9 +126,9 @@ impl Report {
     ///
     /// # Errors
     /// If there are none, or they contradict each other or the tasks.
-    pub fn new(records: &[Record]) -> Result<Report, ReportError> {
+    pub fn new(records: &[RunRecord]) -> Result<Report, ReportError> {
         check(records)?;
-        let mut by_task: BTreeMap<&str, BTreeMap<&str, Vec<&Record>>> = BTreeMap::new();
+        let mut by_task: BTreeMap<&str, BTreeMap<&str, Vec<&RunRecord>>> = BTreeMap::new();
         for record in records {
             by_task.entry(&record.task).or_default().entry(&record.optimizer).or_default().push(record);
         }
@@ -208,10 +208,14 @@ impl Report {
 }
 
 impl TaskReport {
-    fn new(task: &'static Task, by_optimizer: &BTreeMap<&str, Vec<&Record>>, optima: &Optima) -> TaskReport {
-        let regrets = |record: &Record| optima.regrets(task, record);
+    fn new(
+        task: &'static Task,
+        by_optimizer: &BTreeMap<&str, Vec<&RunRecord>>,
+        optima: &Optima,
+    ) -> TaskReport {
+        let regrets = |record: &RunRecord| optima.regrets(task, record);
         let worst = by_optimizer.values().flatten().flat_map(|record| regrets(record)).fold(0.0, f64::max);
-        let regrets = |record: &Record| regret::without_rounding(regrets(record), worst);
+        let regrets = |record: &RunRecord| regret::without_rounding(regrets(record), worst);
         let mut rows: Vec<Row> =
             by_optimizer.iter().map(|(optimizer, records)| Row::new(optimizer, records, regrets)).collect();
         rows.sort_by(|a, b| a.cumulative.last().mean.total_cmp(&b.cumulative.last().mean));
@@ -226,7 +230,7 @@ impl TaskReport {
 }
 
 impl Row {
-    fn new(optimizer: &str, records: &[&Record], regrets: impl Fn(&Record) -> Vec<f64>) -> Row {
+    fn new(optimizer: &str, records: &[&RunRecord], regrets: impl Fn(&RunRecord) -> Vec<f64>) -> Row {
         let summary = |measure| Summary::new(records, |record| regret::curve(&regrets(record), measure));
         Row {
             optimizer: optimizer.to_owned(),
@@ -246,8 +250,8 @@ impl Row {
     }
 }
 
-fn ask_times(records: &[Record]) -> Vec<(String, AskTime)> {
-    let mut by_optimizer: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
+fn ask_times(records: &[RunRecord]) -> Vec<(String, AskTime)> {
+    let mut by_optimizer: BTreeMap<&str, Vec<&RunRecord>> = BTreeMap::new();
     for record in records {
         by_optimizer.entry(&record.optimizer).or_default().push(record);
     }
@@ -257,7 +261,7 @@ fn ask_times(records: &[Record]) -> Vec<(String, AskTime)> {
         .collect()
 }
 
-fn check(records: &[Record]) -> Result<(), ReportError> {
+fn check(records: &[RunRecord]) -> Result<(), ReportError> {
     if records.is_empty() {
         return Err(ReportError::Empty);
     }

@@ -6,14 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use optimist::encode::Domain;
-use optimist::{Observation, Outcome as Told, Rng, rng};
+use optimist::{Observation, Outcome, Rng, rng};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use rustix::process::{Signal, getpgrp, getpid, kill_process_group};
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{Cell, Cores, Outcome, Times};
+use super::{Cell, Cores, Times, Timing};
 use crate::contestant::{Contestant, ContestantError};
 use crate::optimizers;
 use crate::peer::{self, PeerError};
@@ -56,24 +56,24 @@ impl Limits {
 
 /// Tells an optimizer n noisy values of a fixed function at uniform points, then measures tells with the asks after them.
 /// Pins this process to one core if the cell says so: call it in a process that does nothing else.
-pub fn measure(cell: &Cell, limits: Limits) -> Outcome {
+pub fn measure(cell: &Cell, limits: Limits) -> Timing {
     let limits = limits.for_n(cell.n);
     match catch_unwind(AssertUnwindSafe(|| measure_passes(cell, limits))) {
-        Ok(Ok(times)) => Outcome::Measured(times),
+        Ok(Ok(times)) => Timing::Measured(times),
         Ok(Err(outcome)) => outcome,
         Err(panic) => failed(format!("it panicked: {}", panic_message(&*panic))),
     }
 }
 
-fn failed(reason: impl ToString) -> Outcome {
-    Outcome::Failed { reason: reason.to_string() }
+fn failed(reason: impl ToString) -> Timing {
+    Timing::Failed { reason: reason.to_string() }
 }
 
 /// A peer is only silent when its time is over.
-fn gave_up(error: ContestantError) -> Outcome {
+fn gave_up(error: ContestantError) -> Timing {
     match error {
         ContestantError::Peer(PeerError::Process(ProcessError::Silent { after })) => {
-            Outcome::OverLimit { seconds: after.as_secs_f64() }
+            Timing::OverLimit { seconds: after.as_secs_f64() }
         }
         error => failed(error),
     }
@@ -81,7 +81,7 @@ fn gave_up(error: ContestantError) -> Outcome {
 
 /// Other programs only ever add to the time by the clock. So our own optimizers go through the same pairs again, and each pair
 /// counts with its fastest pass. What is compared with peers, time on the processor, is that of the first pass, as theirs is.
-fn measure_passes(cell: &Cell, limits: Limits) -> Result<Times, Outcome> {
+fn measure_passes(cell: &Cell, limits: Limits) -> Result<Times, Timing> {
     let start = Instant::now();
     let mut times = Subject::start(cell, limits)?.measure(cell, limits)?;
     let is_peer = peer::NAMES.contains(&cell.optimizer.as_str());
@@ -115,7 +115,7 @@ struct Subject {
 }
 
 impl Subject {
-    fn start(cell: &Cell, limits: Limits) -> Result<Subject, Outcome> {
+    fn start(cell: &Cell, limits: Limits) -> Result<Subject, Timing> {
         let Cell { optimizer, n, d, cores } = cell;
         if *cores == Cores::One {
             stay_here().map_err(failed)?;
@@ -131,7 +131,7 @@ impl Subject {
         Ok(Subject { contestant, process: None })
     }
 
-    fn measure(mut self, cell: &Cell, limits: Limits) -> Result<Times, Outcome> {
+    fn measure(mut self, cell: &Cell, limits: Limits) -> Result<Times, Timing> {
         let mut objective = Objective::new(cell.d);
         let told: Vec<Observation> = (0..cell.n).map(|_| objective.draw()).collect();
         let mut luck = rng(0, 1);
@@ -221,7 +221,7 @@ impl Objective {
         let products: f64 = x.windows(2).map(|pair| (pair[0] - 0.5) * (pair[1] - 0.5)).sum();
         let noise: f64 = self.luck.sample(StandardNormal);
         let y = (trend + products) / (x.len() as f64).sqrt() + Self::NOISE_STD * noise;
-        Observation { x, outcome: Told::Value { y, noise_std: None } }
+        Observation { x, outcome: Outcome::Value { y, noise_std: None } }
     }
 }
 
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn every_pair_is_measured_by_the_clock_and_on_the_processor() {
-        let Outcome::Measured(times) = measure(&cell("go-ucb"), LIMITS) else { panic!("not measured") };
+        let Timing::Measured(times) = measure(&cell("go-ucb"), LIMITS) else { panic!("not measured") };
         assert_eq!((times.wall_ms.len(), times.cpu_ms.len()), (4, 4));
         assert!(times.wall_ms.iter().chain(&times.cpu_ms).all(|&ms| ms > 0.0), "{times:?}");
         assert!(times.peak_mb.is_some_and(|mb| mb > 1.0), "{times:?}");
@@ -255,16 +255,16 @@ mod tests {
 
     #[test]
     fn an_optimizer_that_does_not_exist_is_a_failure_with_its_name() {
-        let Outcome::Failed { reason } = measure(&cell("simplex"), LIMITS) else { panic!("not a failure") };
+        let Timing::Failed { reason } = measure(&cell("simplex"), LIMITS) else { panic!("not a failure") };
         assert!(reason.contains("there is no optimizer `simplex`"), "{reason}");
     }
 
     #[test]
     fn a_peer_that_is_silent_is_over_the_limit_and_any_other_trouble_is_a_failure() {
         let silent = ProcessError::Silent { after: Duration::from_secs(60) };
-        assert_eq!(gave_up(PeerError::from(silent).into()), Outcome::OverLimit { seconds: 60.0 });
+        assert_eq!(gave_up(PeerError::from(silent).into()), Timing::OverLimit { seconds: 60.0 });
         let ended = ProcessError::Ended { last_words: "no memory".into() };
-        let Outcome::Failed { reason } = gave_up(PeerError::from(ended).into()) else { panic!("no failure") };
+        let Timing::Failed { reason } = gave_up(PeerError::from(ended).into()) else { panic!("no failure") };
         assert_eq!(reason, "the peer ended without an answer; its last words: no memory");
     }
 

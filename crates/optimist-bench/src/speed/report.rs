@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::goals::{Goal, cost, goals};
-use super::{Cores, Outcome, Record, mean};
+use super::{Cores, SpeedRecord, Timing, mean};
 use crate::figure::{Growth, legend_order};
 use crate::report::page::{Block, Cell, Mark, Picture, Table};
 use crate::report::{REFERENCE, WriteError, html, markdown, number};
 
 /// What the records of a run say.
 pub struct SpeedReport {
-    records: Vec<Record>,
+    records: Vec<SpeedRecord>,
     notes: Vec<String>,
 }
 
@@ -26,7 +26,7 @@ enum Sweep {
 
 impl SpeedReport {
     /// Of the last record of each cell; `notes` are what a reader should know besides.
-    pub fn new(records: Vec<Record>, notes: Vec<String>) -> SpeedReport {
+    pub fn new(records: Vec<SpeedRecord>, notes: Vec<String>) -> SpeedReport {
         SpeedReport { records, notes }
     }
 
@@ -193,28 +193,28 @@ impl SpeedReport {
 
     fn absent(&self, optimizer: &str, sweep: Sweep, size: usize, cores: Cores) -> Cell {
         let (n, d) = sweep.cell(size);
-        let outcome = self.records.iter().find_map(|Record { cell, outcome }| {
+        let outcome = self.records.iter().find_map(|SpeedRecord { cell, outcome }| {
             (cell.optimizer == optimizer && (cell.n, cell.d, cell.cores) == (n, d, cores)).then_some(outcome)
         });
         match outcome {
-            Some(Outcome::OverLimit { seconds }) => Cell::plain(format!("> {seconds} s")),
-            Some(Outcome::Failed { .. }) => Cell::plain("failed"),
+            Some(Timing::OverLimit { seconds }) => Cell::plain(format!("> {seconds} s")),
+            Some(Timing::Failed { .. }) => Cell::plain("failed"),
             _ => Cell::nothing(),
         }
     }
 
     /// Every cell with all that is known of it.
     fn everything(&self) -> Vec<Block<'static>> {
-        let mut records: Vec<&Record> = self.records.iter().collect();
-        records.sort_by_key(|Record { cell, .. }| (cell.cores, &cell.optimizer, cell.d, cell.n));
-        let row = |Record { cell, outcome }: &&Record| {
+        let mut records: Vec<&SpeedRecord> = self.records.iter().collect();
+        records.sort_by_key(|SpeedRecord { cell, .. }| (cell.cores, &cell.optimizer, cell.d, cell.n));
+        let row = |SpeedRecord { cell, outcome }: &&SpeedRecord| {
             let mut row = vec![
                 Cell::plain(format!("{}, {}", cell.optimizer, cell.cores)),
                 Cell::plain(cell.n.to_string()),
                 Cell::plain(cell.d.to_string()),
             ];
             match outcome {
-                Outcome::Measured(times) => {
+                Timing::Measured(times) => {
                     let mut pairs = times.pairs_ms(cell.cores).to_vec();
                     pairs.sort_by(f64::total_cmp);
                     let figures = [
@@ -228,11 +228,11 @@ impl SpeedReport {
                     row.push(times.peak_mb.map_or_else(Cell::nothing, |mb| Cell::plain(format!("{mb:.0}"))));
                     row.push(Cell::plain(pairs.len().to_string()));
                 }
-                Outcome::OverLimit { seconds } => {
+                Timing::OverLimit { seconds } => {
                     row.push(Cell::plain(format!("> {seconds} s")));
                     row.extend(std::iter::repeat_with(Cell::nothing).take(6));
                 }
-                Outcome::Failed { reason } => {
+                Timing::Failed { reason } => {
                     row.push(Cell::plain(format!("failed: {reason}")));
                     row.extend(std::iter::repeat_with(Cell::nothing).take(6));
                 }
@@ -340,14 +340,14 @@ mod tests {
     use super::*;
     use crate::speed::{Cell as SpeedCell, Times};
 
-    fn record(optimizer: &str, n: usize, d: usize, outcome: Outcome) -> Record {
+    fn record(optimizer: &str, n: usize, d: usize, outcome: Timing) -> SpeedRecord {
         let cell = SpeedCell { optimizer: optimizer.to_owned(), n, d, cores: Cores::One };
-        Record { cell, outcome }
+        SpeedRecord { cell, outcome }
     }
 
-    fn measured(ms: f64) -> Outcome {
+    fn measured(ms: f64) -> Timing {
         let times = Times { wall_ms: vec![9.0; 3], cpu_ms: vec![ms; 3], ready_ms: 50.0, peak_mb: Some(12.4) };
-        Outcome::Measured(times)
+        Timing::Measured(times)
     }
 
     fn report() -> SpeedReport {
@@ -355,10 +355,10 @@ mod tests {
             record("go-ucb", 10, 20, measured(2.0)),
             record("go-ucb", 100, 20, measured(4.0)),
             record("skopt", 10, 20, measured(300.0)),
-            record("skopt", 100, 20, Outcome::OverLimit { seconds: 60.0 }),
+            record("skopt", 100, 20, Timing::OverLimit { seconds: 60.0 }),
             record("go-ucb", 10, 5, measured(1.0)),
             record("go-ucb", 1_000, 20, measured(4.0)),
-            record("hebo", 10, 20, Outcome::Failed { reason: "a | b <c>".into() }),
+            record("hebo", 10, 20, Timing::Failed { reason: "a | b <c>".into() }),
         ];
         SpeedReport::new(records, vec!["`hebo` is old.".into()])
     }
