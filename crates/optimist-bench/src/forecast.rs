@@ -136,6 +136,7 @@ mod tests {
             values: vec![0.0, 0.0],
             ask_ms: vec![500.0, 1500.0],
             seed: 0,
+            engine: None,
         };
         let cells = [cell("f1", "slow", 1), cell("f1", "slow", 2)];
         assert_eq!(seconds(&Forecast::new(&cells, &[before], 1)), Some(4.0));

@@ -13,6 +13,7 @@
 
 pub mod cache;
 pub mod contestant;
+pub mod engines;
 pub mod environment;
 mod figure;
 pub mod forecast;

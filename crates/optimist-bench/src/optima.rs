@@ -56,6 +56,7 @@ mod tests {
             values: values.to_vec(),
             ask_ms: vec![0.0; values.len()],
             seed: 0,
+            engine: None,
         }
     }
 

@@ -2,7 +2,7 @@
 //! Optimist's own, or peers that run as processes of their own.
 
 use optimist::encode::Domain;
-use optimist::{Method, MethodError};
+use optimist::{ENGINE_VERSION, Method, MethodError};
 
 use crate::contestant::Contestant;
 use crate::peer;
@@ -38,6 +38,11 @@ pub fn build(
 /// nearest feasible points would be a search of our own making.
 pub fn fits(name: &str, domain: &Domain) -> bool {
     !(domain.is_constrained() && peer::NAMES.contains(&name))
+}
+
+/// The version of the engine behind an optimizer; peers have none.
+pub fn engine(name: &str) -> Option<u32> {
+    (!peer::NAMES.contains(&name)).then_some(ENGINE_VERSION)
 }
 
 /// Whether every name is one that [`build`] knows and every peer answers, so that a slip is found

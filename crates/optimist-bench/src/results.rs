@@ -41,6 +41,9 @@ pub struct RunRecord {
     pub ask_ms: Vec<f64>,
     /// Seed of the whole grid of runs.
     pub seed: u64,
+    /// The engine that made the suggestions; `None` for peers, and in records older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<u32>,
 }
 
 impl RunRecord {
@@ -187,6 +190,7 @@ mod tests {
             values: vec![1.0, 0.1 + 0.2, 3.0],
             ask_ms: vec![0.5, 0.25],
             seed: 7,
+            engine: None,
         }
     }
 
@@ -202,7 +206,11 @@ mod tests {
             "{\"task\":\"f1\",\"optimizer\":\"random\",\"rep\":0,\"n\":1,\"horizon\":2,\
              \"values\":[1.0,0.30000000000000004,3.0],\"ask_ms\":[0.5,0.25],\"seed\":7}\n"
         );
-        assert_eq!(read(&path).unwrap(), [record(0)]);
+        let ours = RunRecord { engine: Some(12), ..record(1) };
+        appender.append(&ours).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.ends_with("\"seed\":7,\"engine\":12}\n"), "{text}");
+        assert_eq!(read(&path).unwrap(), [record(0), ours], "older records have no engine");
     }
 
     #[test]

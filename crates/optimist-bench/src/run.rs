@@ -68,6 +68,8 @@ pub enum Progress<'a> {
         cells: usize,
         /// Those of them that are going to be played.
         missing: &'a [Cell<'a>],
+        /// Records of the other cells: the file has them already.
+        kept: &'a [&'a RunRecord],
         /// What the file holds already, of this experiment or not.
         before: &'a [RunRecord],
         /// How many are played at the same time.
@@ -184,9 +186,9 @@ pub fn run(
 ) -> Result<Vec<Failure>, RunError> {
     let (appender, finished) = Appender::open(out)?;
     let cells = experiment.cells();
-    let missing = missing(&cells, experiment.seed, &finished)?;
+    let (kept, missing) = kept_and_missing(&cells, experiment.seed, &finished)?;
     let jobs = experiment.n_jobs();
-    watch(Progress::Started { cells: cells.len(), missing: &missing, before: &finished, jobs });
+    watch(Progress::Started { cells: cells.len(), missing: &missing, kept: &kept, before: &finished, jobs });
 
     let appender = Mutex::new(appender);
     let play_and_record = |cell: &Cell| -> Result<Option<Failure>, ResultsError> {
@@ -280,8 +282,12 @@ impl Experiment {
     }
 }
 
-/// The cells without a record.
-fn missing<'a>(cells: &[Cell<'a>], seed: u64, finished: &[RunRecord]) -> Result<Vec<Cell<'a>>, RunError> {
+/// The records of these cells, and the cells without one.
+fn kept_and_missing<'a, 'r>(
+    cells: &[Cell<'a>],
+    seed: u64,
+    finished: &'r [RunRecord],
+) -> Result<(Vec<&'r RunRecord>, Vec<Cell<'a>>), RunError> {
     let lengths: HashMap<_, _> =
         cells.iter().map(|cell| (cell.task.name, (cell.task.n, cell.horizon))).collect();
     for RunRecord { task, n, horizon, .. } in finished {
@@ -289,9 +295,11 @@ fn missing<'a>(cells: &[Cell<'a>], seed: u64, finished: &[RunRecord]) -> Result<
             return Err(RunError::TaskChanged { task: task.clone(), n: *n, horizon: *horizon, now });
         }
     }
-    let finished: HashSet<_> = finished.iter().map(RunRecord::key).collect();
-    let is_missing = |cell: &&Cell| !finished.contains(&(cell.task.name, cell.optimizer, cell.rep, seed));
-    Ok(cells.iter().filter(is_missing).copied().collect())
+    let key = |cell: &Cell<'a>| (cell.task.name, cell.optimizer, cell.rep, seed);
+    let wanted: HashSet<_> = cells.iter().map(key).collect();
+    let kept: Vec<&RunRecord> = finished.iter().filter(|record| wanted.contains(&record.key())).collect();
+    let finished: HashSet<_> = kept.iter().map(|record| record.key()).collect();
+    Ok((kept, cells.iter().filter(|cell| !finished.contains(&key(cell))).copied().collect()))
 }
 
 fn play_safely(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<RunRecord, Reason> {
@@ -329,6 +337,7 @@ fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<
         values,
         ask_ms,
         seed,
+        engine: optimizers::engine(cell.optimizer),
     })
 }
 

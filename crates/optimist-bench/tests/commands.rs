@@ -38,6 +38,26 @@ fn a_run_is_resumed_and_reported() {
 }
 
 #[test]
+fn runs_of_another_engine_are_kept_and_named_and_the_report_says_that_it_mixes_engines() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("results.jsonl");
+    bench(folder.path(), "run --tasks f1 --optimizers random --reps 1").success();
+    let played = std::fs::read_to_string(&file).unwrap();
+    let engine = format!("\"engine\":{}", optimist::ENGINE_VERSION);
+    let older = played.replace(&engine, "\"engine\":1");
+    std::fs::write(&file, &older).unwrap();
+
+    let again = bench(folder.path(), "run --tasks f1 --optimizers random --reps 2").success();
+    let stderr = text(&again.get_output().stderr);
+    assert!(stderr.starts_with("some runs in the file were not made by engine "), "{stderr}");
+    assert!(stderr.contains("(engine 1: `random` (1 run))"), "{stderr}");
+    assert!(std::fs::read_to_string(&file).unwrap().starts_with(&older), "what was there is left alone");
+    let report = bench(folder.path(), "report results.jsonl").success();
+    let stdout = text(&report.get_output().stdout);
+    assert!(stdout.starts_with("This report mixes engines: engine 1: `random` (1 run); engine "), "{stdout}");
+}
+
+#[test]
 fn the_papers_experiments_are_one_command_that_can_be_interrupted() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = "paper -o new/report --tasks f1 --reps 1 --seed 4";

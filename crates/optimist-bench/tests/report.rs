@@ -21,6 +21,7 @@ fn record(task: &str, optimizer: &str, rep: usize, regret: f64, best: f64) -> Ru
         values,
         ask_ms: (0..task.horizon).map(|round| (round + 100 * rep) as f64).collect(),
         seed: 0,
+        engine: None,
     }
 }
 
@@ -223,7 +224,7 @@ fn the_table_for_other_programs_is_at_full_precision() {
 fn real(task: &str, optimizer: &str, rep: usize, best: f64) -> RunRecord {
     let mut values = vec![0.5; 72];
     values[10] = best;
-    let ask_ms = vec![1.0; 64];
+    let (ask_ms, engine) = (vec![1.0; 64], None);
     RunRecord {
         task: task.into(),
         optimizer: optimizer.into(),
@@ -233,6 +234,7 @@ fn real(task: &str, optimizer: &str, rep: usize, best: f64) -> RunRecord {
         values,
         ask_ms,
         seed: 0,
+        engine,
     }
 }
 
@@ -343,6 +345,21 @@ fn the_folder_holds_the_pages_the_table_and_a_figure_for_three_tasks() {
     }
     assert!(read("figures/synthetic-simple.svg").contains("botorch:gp-ei"));
     assert_eq!(std::fs::read_dir(folder.join("figures")).unwrap().count(), 4);
+}
+
+#[test]
+fn a_report_that_mixes_engines_says_so_at_its_top() {
+    let of = |rep, engine| RunRecord { engine, ..record("f1", "go-ucb", rep, 1.0, 1.0) };
+    let note = "This report mixes engines: engine 10: `go-ucb` (1 run); engine 11: `go-ucb` (2 runs).";
+    let mixed = Report::new(&[of(0, Some(11)), of(1, Some(10)), of(2, Some(11))]).unwrap();
+    assert!(mixed.to_text().starts_with(note) && mixed.summary().starts_with(note), "{}", mixed.summary());
+    let page = mixed.to_markdown();
+    assert!(page.find(note).unwrap() < page.find("\n## ").unwrap(), "{page}");
+    let html = mixed.to_html();
+    let above = &html[..html.find("<h2").unwrap()];
+    assert!(above.contains("mixes engines: engine 10: <code>go-ucb</code> (1 run); engine 11: "));
+    let one_engine = [of(0, Some(11)), of(1, Some(11)), record("f1", "pycma", 0, 1.0, 1.0)];
+    assert!(!Report::new(&one_engine).unwrap().to_markdown().contains("mixes engines"));
 }
 
 #[test]

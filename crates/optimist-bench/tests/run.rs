@@ -11,7 +11,7 @@ use optimist_bench::optimizers::{self, OptimizerError};
 use optimist_bench::peer::PeerError;
 use optimist_bench::results::{self, RunRecord};
 use optimist_bench::run::{Experiment, Grid, Progress, RunError, run};
-use optimist_bench::{task, trainer};
+use optimist_bench::{engines, task, trainer};
 
 /// Runs `optimizers` on f1 and the conditional task, twice each, without listening.
 fn run_quietly(optimizers: &[&str], seed: u64, out: &Path) -> Vec<RunRecord> {
@@ -306,6 +306,38 @@ impl Contestant for Broken {
 }
 
 #[test]
+fn records_say_which_engine_made_them_and_kept_ones_of_others_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    run_quietly(&["random"], 0, &out);
+    let text = std::fs::read_to_string(&out).unwrap();
+    let engine = format!("\"engine\":{}", optimist::ENGINE_VERSION);
+    assert_eq!(text.matches(&engine).count(), 4, "{text}");
+
+    // As if an older program had played the first of them.
+    std::fs::write(&out, text.replacen(&engine, "\"engine\":1", 1)).unwrap();
+    let told = Mutex::new(Vec::new());
+    let listen = |progress: Progress| {
+        if let Progress::Started { kept, .. } = progress {
+            told.lock().unwrap().push(engines::others(kept));
+        }
+    };
+    for seed in [0, 1] {
+        run(&experiment(&["random"], seed), &out, &stubborn_build, &trainer::nobody, &listen).unwrap();
+    }
+    let told = told.into_inner().unwrap();
+    assert!(told[0].as_ref().is_some_and(|text| text.contains("(engine 1: `random` (1 run))")), "{told:?}");
+    assert_eq!(told[1], None, "another seed, another experiment");
+    let engines: Vec<_> =
+        results::read(&out).unwrap().iter().map(|record| record.engine == Some(1)).collect();
+    assert_eq!(
+        engines,
+        [true, false, false, false, false, false, false, false],
+        "what was there is left alone"
+    );
+}
+
+#[test]
 fn a_run_may_be_longer_than_its_task_has_it() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
@@ -334,6 +366,7 @@ fn results_of_a_task_that_has_changed_are_not_mixed_with_new_ones() {
         values: vec![0.0; 2],
         ask_ms: vec![0.0],
         seed: 0,
+        engine: None,
     };
     std::fs::write(&out, format!("{}\n", serde_json::to_string(&old).unwrap())).unwrap();
     let error =

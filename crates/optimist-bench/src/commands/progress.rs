@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
+use optimist_bench::engines;
 use optimist_bench::forecast::Forecast;
 use optimist_bench::run::Progress;
 
@@ -44,7 +45,10 @@ impl ProgressDisplay {
     /// Something has happened.
     pub fn update(&self, event: &Progress) {
         match event {
-            Progress::Started { cells, missing, before, jobs } => {
+            Progress::Started { cells, missing, kept, before, jobs } => {
+                if let Some(others) = engines::others(kept) {
+                    self.bar.suspend(|| eprintln!("{others}"));
+                }
                 self.bar.set_length(*cells as u64);
                 self.bar.set_position((cells - missing.len()) as u64);
                 self.state().forecast = Forecast::new(missing, before, *jobs);

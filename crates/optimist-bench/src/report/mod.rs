@@ -27,7 +27,7 @@ pub use regret::{AskTime, Measure, RunKey, Summary};
 use crate::optima::Optima;
 use crate::results::RunRecord;
 use crate::task::{self, Task, UnknownTask};
-use crate::{figure, table};
+use crate::{engines, figure, table};
 
 /// What all records together say.
 pub struct Report {
@@ -39,6 +39,8 @@ pub struct Report {
     pub rankings: Vec<Ranking>,
     /// How long asks take, by optimizer, over all tasks.
     pub ask_times: Vec<(String, AskTime)>,
+    /// A note on the engines that made the records, if there are several.
+    pub mixed_engines: Option<String>,
     /// What a reader should know about how the records came to be, such as peers that are missing.
     pub notes: Vec<String>,
 }
@@ -141,6 +143,7 @@ impl Report {
             comparisons: compare::comparisons(&tasks),
             rankings: compare::rankings(&tasks),
             ask_times: ask_times(records),
+            mixed_engines: engines::mixed(records),
             notes: Vec::new(),
             tasks,
         })
@@ -153,12 +156,12 @@ impl Report {
 
     /// Every task, for a terminal.
     pub fn to_text(&self) -> String {
-        table::text(self)
+        self.warnings() + &table::text(self)
     }
 
     /// Mean ranks and comparisons only, for a terminal.
     pub fn summary(&self) -> String {
-        table::summary(self)
+        self.warnings() + &table::summary(self)
     }
 
     /// The whole page in Markdown, with links to the figures that [`Report::write`] writes.
@@ -199,6 +202,11 @@ impl Report {
             }
         }
         Ok(())
+    }
+
+    /// What a reader must know before any number, for a terminal.
+    fn warnings(&self) -> String {
+        self.mixed_engines.as_ref().map_or_else(String::new, |note| format!("{note}\n\n"))
     }
 
     /// Every optimizer there is, by name.
