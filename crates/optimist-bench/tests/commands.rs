@@ -49,12 +49,15 @@ fn runs_of_another_engine_are_kept_and_named_and_the_report_says_that_it_mixes_e
 
     let again = bench(folder.path(), "run --tasks f1 --optimizers random --reps 2").success();
     let stderr = text(&again.get_output().stderr);
-    assert!(stderr.starts_with("some runs in the file were not made by engine "), "{stderr}");
-    assert!(stderr.contains("(engine 1: `random` (1 run))"), "{stderr}");
+    assert!(stderr.starts_with("some records in the file were not made by engine "), "{stderr}");
+    assert!(stderr.contains("(engine 1: `random` (1 record))"), "{stderr}");
     assert!(std::fs::read_to_string(&file).unwrap().starts_with(&older), "what was there is left alone");
     let report = bench(folder.path(), "report results.jsonl").success();
     let stdout = text(&report.get_output().stdout);
-    assert!(stdout.starts_with("This report mixes engines: engine 1: `random` (1 run); engine "), "{stdout}");
+    assert!(
+        stdout.starts_with("This report mixes engines: engine 1: `random` (1 record); engine "),
+        "{stdout}"
+    );
 }
 
 #[test]

@@ -350,14 +350,14 @@ fn the_folder_holds_the_pages_the_table_and_a_figure_for_three_tasks() {
 #[test]
 fn a_report_that_mixes_engines_says_so_at_its_top() {
     let of = |rep, engine| RunRecord { engine, ..record("f1", "go-ucb", rep, 1.0, 1.0) };
-    let note = "This report mixes engines: engine 10: `go-ucb` (1 run); engine 11: `go-ucb` (2 runs).";
+    let note = "This report mixes engines: engine 10: `go-ucb` (1 record); engine 11: `go-ucb` (2 records).";
     let mixed = Report::new(&[of(0, Some(11)), of(1, Some(10)), of(2, Some(11))]).unwrap();
     assert!(mixed.to_text().starts_with(note) && mixed.summary().starts_with(note), "{}", mixed.summary());
     let page = mixed.to_markdown();
     assert!(page.find(note).unwrap() < page.find("\n## ").unwrap(), "{page}");
     let html = mixed.to_html();
     let above = &html[..html.find("<h2").unwrap()];
-    assert!(above.contains("mixes engines: engine 10: <code>go-ucb</code> (1 run); engine 11: "));
+    assert!(above.contains("mixes engines: engine 10: <code>go-ucb</code> (1 record); engine 11: "));
     let one_engine = [of(0, Some(11)), of(1, Some(11)), record("f1", "pycma", 0, 1.0, 1.0)];
     assert!(!Report::new(&one_engine).unwrap().to_markdown().contains("mixes engines"));
 }

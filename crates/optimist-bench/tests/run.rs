@@ -326,7 +326,10 @@ fn records_say_which_engine_made_them_and_kept_ones_of_others_are_named() {
         run(&experiment(&["random"], seed), &out, &stubborn_build, &trainer::nobody, &listen).unwrap();
     }
     let told = told.into_inner().unwrap();
-    assert!(told[0].as_ref().is_some_and(|text| text.contains("(engine 1: `random` (1 run))")), "{told:?}");
+    assert!(
+        told[0].as_ref().is_some_and(|text| text.contains("(engine 1: `random` (1 record))")),
+        "{told:?}"
+    );
     assert_eq!(told[1], None, "another seed, another experiment");
     let engines: Vec<_> =
         results::read(&out).unwrap().iter().map(|record| record.engine == Some(1)).collect();

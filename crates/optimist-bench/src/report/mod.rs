@@ -143,7 +143,9 @@ impl Report {
             comparisons: compare::comparisons(&tasks),
             rankings: compare::rankings(&tasks),
             ask_times: ask_times(records),
-            mixed_engines: engines::mixed(records),
+            mixed_engines: engines::mixed(
+                records.iter().map(|record| (record.optimizer.as_str(), record.engine)),
+            ),
             notes: Vec::new(),
             tasks,
         })

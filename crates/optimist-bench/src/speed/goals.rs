@@ -107,7 +107,7 @@ mod tests {
             peak_mb: Some(900.0),
         };
         let cell = Cell { optimizer: optimizer.to_owned(), n, d, cores };
-        SpeedRecord { cell, outcome: Timing::Measured(times) }
+        SpeedRecord { cell, outcome: Timing::Measured(times), engine: None }
     }
 
     fn met(records: &[SpeedRecord]) -> Vec<Option<bool>> {

@@ -52,6 +52,9 @@ pub struct SpeedRecord {
     pub cell: Cell,
     /// What came of it.
     pub outcome: Timing,
+    /// The engine that was measured; `None` for peers, and in records older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<u32>,
 }
 
 impl Line for SpeedRecord {}

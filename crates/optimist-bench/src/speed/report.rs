@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::goals::{Goal, cost, goals};
 use super::{Cores, SpeedRecord, Timing, mean};
+use crate::engines;
 use crate::figure::{Growth, legend_order};
 use crate::report::page::{Block, Cell, Mark, Picture, Table};
 use crate::report::{REFERENCE, WriteError, html, markdown, number};
@@ -30,14 +31,15 @@ impl SpeedReport {
         SpeedReport { records, notes }
     }
 
-    /// The goals, for a terminal: one line each.
+    /// The goals, for a terminal: one line each, after a note if several engines were measured.
     pub fn summary(&self) -> String {
+        let note = self.mixed_engines().map_or_else(String::new, |note| format!("{note}\n\n"));
         let line = |goal: &Goal| {
             let measured =
                 goal.measured.map_or_else(|| "–".to_owned(), |measured| number(measured, measured));
             format!("{:12} {measured:>9} {:7} {}\n", verdict(goal), goal.bound, goal.text)
         };
-        goals(&self.records).iter().map(line).collect()
+        note + &goals(&self.records).iter().map(line).collect::<String>()
     }
 
     /// The page in Markdown, with links to the figures that [`SpeedReport::write`] writes.
@@ -69,6 +71,7 @@ impl SpeedReport {
 
     fn page(&self) -> Vec<Block<'static>> {
         let mut page = vec![Block::Title("Speed report".into()), Block::Text(machine())];
+        page.extend(self.mixed_engines().map(Block::Text));
         if !self.notes.is_empty() {
             page.push(Block::List(self.notes.clone()));
         }
@@ -89,6 +92,10 @@ impl SpeedReport {
         page.extend(self.everything());
         page.extend(how_to_read());
         page
+    }
+
+    fn mixed_engines(&self) -> Option<String> {
+        engines::mixed(self.records.iter().map(|record| (record.cell.optimizer.as_str(), record.engine)))
     }
 
     fn goals(&self) -> Vec<Block<'static>> {
@@ -193,7 +200,7 @@ impl SpeedReport {
 
     fn absent(&self, optimizer: &str, sweep: Sweep, size: usize, cores: Cores) -> Cell {
         let (n, d) = sweep.cell(size);
-        let outcome = self.records.iter().find_map(|SpeedRecord { cell, outcome }| {
+        let outcome = self.records.iter().find_map(|SpeedRecord { cell, outcome, .. }| {
             (cell.optimizer == optimizer && (cell.n, cell.d, cell.cores) == (n, d, cores)).then_some(outcome)
         });
         match outcome {
@@ -207,7 +214,7 @@ impl SpeedReport {
     fn everything(&self) -> Vec<Block<'static>> {
         let mut records: Vec<&SpeedRecord> = self.records.iter().collect();
         records.sort_by_key(|SpeedRecord { cell, .. }| (cell.cores, &cell.optimizer, cell.d, cell.n));
-        let row = |SpeedRecord { cell, outcome }: &&SpeedRecord| {
+        let row = |SpeedRecord { cell, outcome, .. }: &&SpeedRecord| {
             let mut row = vec![
                 Cell::plain(format!("{}, {}", cell.optimizer, cell.cores)),
                 Cell::plain(cell.n.to_string()),
@@ -342,7 +349,7 @@ mod tests {
 
     fn record(optimizer: &str, n: usize, d: usize, outcome: Timing) -> SpeedRecord {
         let cell = SpeedCell { optimizer: optimizer.to_owned(), n, d, cores: Cores::One };
-        SpeedRecord { cell, outcome }
+        SpeedRecord { cell, outcome, engine: None }
     }
 
     fn measured(ms: f64) -> Timing {
@@ -387,6 +394,17 @@ mod tests {
         assert_eq!(page.matches("<svg viewBox").count(), 2, "by n and by d");
         assert!(page.contains("failed: a | b &lt;c&gt;"));
         assert!(folder.path().join("speed-one-core.svg").exists());
+    }
+
+    #[test]
+    fn a_report_that_mixes_engines_says_so_first() {
+        let of = |n, engine| SpeedRecord { engine, ..record("go-ucb", n, 20, measured(2.0)) };
+        let report = SpeedReport::new(vec![of(10, None), of(100, Some(11))], vec![]);
+        let note =
+            "This report mixes engines: engine unknown: `go-ucb` (1 record); engine 11: `go-ucb` (1 record).";
+        assert!(report.summary().starts_with(note), "{}", report.summary());
+        let page = report.to_markdown();
+        assert!(page.find(note).unwrap() < page.find("\n## ").unwrap(), "{page}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::{Cell, SpeedRecord, Sweeps, Timing};
+use crate::optimizers;
 use crate::process::last_words;
 use crate::results::{Appender, ResultsError};
 
@@ -56,7 +57,9 @@ pub fn run(
                 Some(record) => record.outcome.clone(),
                 None => {
                     watch(Progress::Started(&cell));
-                    let record = SpeedRecord { outcome: measure_apart(command(&cell), limit), cell };
+                    let outcome = measure_apart(command(&cell), limit);
+                    let engine = optimizers::engine(&cell.optimizer);
+                    let record = SpeedRecord { cell, outcome, engine };
                     appender.append(&record)?;
                     watch(Progress::Finished(&record));
                     learn(&mut known, record.clone());
@@ -174,6 +177,7 @@ mod tests {
         assert_eq!(play(&file, 60, &slow).0, [0; 0], "nothing is left to measure");
         let (started, records) = play(&file, 90, &|_| says(&measured()));
         assert_eq!(started, [20, 30]);
+        assert!(records.iter().all(|record| record.engine == Some(optimist::ENGINE_VERSION)), "{records:?}");
         assert!(records.iter().all(|record| record.outcome == measured()), "{records:?}");
     }
 
