@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::ask::AskArgs;
-use crate::commands::bench::BenchCommand;
 use crate::commands::best::BestArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::create::CreateArgs;
@@ -72,9 +71,6 @@ pub enum Command {
     Plot(PlotArgs),
     /// Make every suggestion of a study again from its log, and compare
     Verify(VerifyArgs),
-    /// Compare optimizers: on functions whose optimum is known, and on the hyper-parameters of classifiers
-    #[command(subcommand)]
-    Bench(BenchCommand),
     /// Print a script that completes commands and options in your shell
     Completions(CompletionsArgs),
 }
