@@ -1,6 +1,29 @@
 //! Pictures of a study: for a file (SVG, PNG), a page (HTML) and the terminal, and the numbers behind them.
 //!
 //! Each kind has a file, which says what is drawn, what it means, and which numbers are behind it.
+//!
+//! ```
+//! use optimist_plot::study::{PlotKind, Plots};
+//! use optimist_study::{Measurement, Storage, Study, StudyFile};
+//!
+//! let file = StudyFile::parse(
+//!     r#"
+//!     name = "parabola"
+//!     direction = "minimize"
+//!     parameters.x = { type = "float", low = -1.0, high = 1.0 }
+//!     "#,
+//! )?;
+//! let mut study = Study::create(&Storage::memory(), file.definition)?;
+//! for _ in 0..5 {
+//!     let job = study.ask(None)?;
+//!     let x = job.params.get("x").and_then(|x| x.as_f64()).expect("a float");
+//!     study.tell(job.trial, Measurement::new((x - 0.3).powi(2)), None)?;
+//! }
+//! let plots = Plots::new(study.state(), &[PlotKind::History, PlotKind::Slices])?;
+//! assert!(plots.svg().starts_with("<svg") && plots.html().starts_with("<!doctype html>"));
+//! println!("{}", plots.data()); // the numbers behind them
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod history;
 mod importance;
