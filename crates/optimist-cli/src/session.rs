@@ -1,15 +1,16 @@
 //! A run as people see it: workers at work, with progress on standard error and trials on standard output.
 
-use std::io::Write;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use optimist_study::view::TrialView;
 use optimist_study::worker::{self, Ending, Notice};
-use optimist_study::{CommandEvaluator, Objective, State, Study, Trial};
+use optimist_study::{CommandEvaluator, Objective, State, Study};
 
 use crate::interrupt;
 use crate::progress::Progress;
+use crate::show::print_json;
 
 /// As a shell reports a process that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -44,7 +45,7 @@ pub fn run(study: Study, objective: Objective, workers: usize, json: bool) -> an
                 n_ended += 1;
                 progress.update(trial);
                 if json && printed.is_ok() {
-                    printed = progress.suspend(|| print_json(trial));
+                    printed = progress.suspend(|| print_json(&TrialView::new(trial)));
                 }
             }
         }
@@ -72,10 +73,4 @@ pub fn conclude(ending: Ending, state: &State) -> anyhow::Result<u8> {
         Ending::Over(_) => {}
     }
     Ok(0)
-}
-
-fn print_json(trial: &Trial) -> anyhow::Result<()> {
-    let line = serde_json::to_string(trial)?;
-    writeln!(std::io::stdout(), "{line}")?;
-    Ok(())
 }

@@ -196,9 +196,15 @@ impl State {
         Ok(())
     }
 
+    /// What the optimizer learns from a value. The one place where a sign is flipped on the way in.
     fn told(&self, trial: usize, measured: &Measurement) -> Update {
         let y = self.definition.direction.flip(measured.value);
         Update::Told { trial, outcome: Outcome::Value { y, noise_std: measured.noise_std } }
+    }
+
+    /// A value that the core maximises, as users read it: what [`State::told`] does, undone.
+    pub(crate) fn in_user_direction(&self, y: f64) -> f64 {
+        self.definition.direction.flip(y)
     }
 
     fn check_new(&self, trial: usize) -> Result<(), String> {

@@ -9,8 +9,8 @@ mod transfer;
 
 use std::ops::ControlFlow;
 
+use optimist::ENGINE_VERSION;
 use optimist::space::Assignment;
-use optimist::{ENGINE_VERSION, Recommendation};
 
 use crate::definition::Definition;
 use crate::error::StudyError;
@@ -20,6 +20,7 @@ use crate::identity::Identity;
 use crate::log::{self, Log, Storage, StudyId};
 use crate::state::State;
 use crate::suggest::{self, Sampler, Verification};
+use crate::view::Best;
 
 /// A study that is open.
 pub struct Study {
@@ -50,19 +51,6 @@ pub enum Kept {
     Stored,
     /// It was known: nothing was stored.
     Already,
-}
-
-/// The point to bet on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Best {
-    /// Where.
-    pub params: Assignment,
-    /// What is expected there, in the user's direction.
-    pub mean: f64,
-    /// How unsure that is, one standard deviation; `None` if the optimizer has no model.
-    pub std: Option<f64>,
-    /// The first trial that tried it.
-    pub trial: Option<usize>,
 }
 
 /// A trial that was made elsewhere.
@@ -210,7 +198,7 @@ impl Study {
     /// If the study has a point that is not in its space.
     pub fn recommend(&mut self) -> Result<Option<Best>, StudyError> {
         let recommended = self.sampler()?.0.recommend();
-        Ok(recommended.map(|(recommended, trial)| self.best(recommended, trial)))
+        Ok(recommended.map(|(recommended, trial)| Best::new(&self.state, recommended, trial)))
     }
 
     /// The best points, the recommended one first, the others by posterior mean where the optimizer has a model and by
@@ -220,7 +208,10 @@ impl Study {
     /// If the study has a point that is not in its space.
     pub fn ranking(&mut self, n: usize) -> Result<Vec<Best>, StudyError> {
         let ranking = self.sampler()?.0.ranking(n);
-        Ok(ranking.into_iter().map(|(recommended, trial)| self.best(recommended, trial)).collect())
+        Ok(ranking
+            .into_iter()
+            .map(|(recommended, trial)| Best::new(&self.state, recommended, trial))
+            .collect())
     }
 
     /// Who holds which trials; a trial that was asked for without a lease has none.
@@ -247,19 +238,6 @@ impl Study {
     pub fn verify(&mut self, progress: impl FnMut(usize)) -> Result<Verification, StudyError> {
         self.log.check()?;
         suggest::verify(&mut *self.log, self.id, progress)
-    }
-
-    /// In the user's terms.
-    fn best(&self, recommended: Recommendation, trial: Option<usize>) -> Best {
-        Best {
-            params: match trial {
-                Some(trial) => self.state.trials()[trial].params.clone(),
-                None => self.state.encoding().decode(&recommended.x),
-            },
-            mean: self.state.definition().direction.flip(recommended.mean),
-            std: recommended.std,
-            trial,
-        }
     }
 
     /// The optimizer with all that it can know, and the state that it knows.

@@ -57,7 +57,7 @@ fn climb(bencher: Bencher, (t, d): (usize, usize)) {
     bencher.bench_local(|| argmax(&ucb, &region, &[], |_| false, effort, &mut rng(0, 0)));
 }
 
-/// A suggestion after a new observation, fit and search, as `optimist bench speed` measures it in full.
+/// A suggestion after a new observation, fit and search, as `optimist-bench speed` measures it in full.
 #[divan::bench(
     args = [("go-ucb", 72), ("go-ucb", 1000), ("gp-ei", 72), ("turbo", 72), ("tpe", 1000), ("cma-es", 1000)],
     sample_count = 16,

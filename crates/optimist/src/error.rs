@@ -1,5 +1,6 @@
 //! Errors of this crate.
 
+use crate::method::Method;
 use crate::schedule::ScheduleError;
 use crate::space::Value;
 
@@ -278,7 +279,10 @@ pub enum SpaceError {
 #[non_exhaustive]
 pub enum MethodError {
     /// No optimizer has this name.
-    #[error("there is no optimizer `{name}`{}", did_you_mean(nearest, "; see `optimist bench run --help`"))]
+    #[error(
+        "there is no optimizer `{name}`{}",
+        did_you_mean(nearest, &format!("; choose from {}", Method::NAMES.join(", ")))
+    )]
     Unknown {
         /// What was asked for.
         name: String,

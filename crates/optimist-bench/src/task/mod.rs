@@ -189,7 +189,7 @@ pub const GROUPS: [(&str, &[Group]); 6] = [
 
 /// A name that is neither a task nor a group.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("there is no task `{name}`; did you mean `{nearest}`? `optimist bench tasks` lists them all")]
+#[error("there is no task `{name}`; did you mean `{nearest}`? `optimist-bench tasks` lists them all")]
 pub struct UnknownTask {
     /// The name asked for.
     pub name: String,
@@ -396,7 +396,7 @@ mod tests {
         let error = select(&["rosenbrok"]).err().unwrap();
         assert_eq!(
             error.to_string(),
-            "there is no task `rosenbrok`; did you mean `rosenbrock`? `optimist bench tasks` lists them all"
+            "there is no task `rosenbrok`; did you mean `rosenbrock`? `optimist-bench tasks` lists them all"
         );
     }
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use optimist_study::view::TrialView;
 use optimist_study::{Evaluation, FailureKind, Kept, State, StudyError, Trial, TrialState};
 
 use crate::show::{print, print_json};
@@ -55,7 +56,7 @@ pub fn execute(args: FailArgs) -> anyhow::Result<ExitCode> {
         return Err(StudyError::HasEnded { trial, state, wanted: "failed" }.into());
     }
     if args.json {
-        print_json(trial)?;
+        print_json(&TrialView::new(trial))?;
     } else {
         print(in_words(study.state(), trial, kept))?;
     }

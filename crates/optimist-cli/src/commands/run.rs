@@ -1,16 +1,67 @@
 //! `optimist run FILE`: begins a study or goes on with it, and shows what it found.
 
-use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
+use clap::Args;
+use optimist_plot::study::{PlotKind, Plots};
 use optimist_study::{State, StudyFile, TrialState};
 
-use crate::args::RunArgs;
 use crate::commands::create::begin;
-use crate::plot::{Kind, Plots};
 use crate::session::{self, Session};
+use crate::show::print;
+use crate::storage::StorageArgs;
 use crate::summary;
+
+const EXAMPLES: &str = "\
+Examples:
+  optimist run study.toml                          as the file says; again, to go on after a stop
+  optimist run study.toml --trials 200 --workers 4 longer, four at a time
+  optimist run study.toml --json > trials.jsonl    one line of JSON for each trial
+  optimist run study.toml --svg run.svg            a picture of the run, too
+  optimist run study.toml --storage memory         keep nothing
+
+A small study file:
+  direction = \"minimize\"
+
+  [objective]
+  command = [\"python3\", \"train.py\", \"--lr={lr}\"]   # its last line of output is the value
+
+  [parameters.lr]
+  type = \"float\"
+  low = 1e-5
+  high = 1.0
+  log = true
+
+Exit status: 0 if there is a result, 1 if the run failed, 2 if the study file or the command line is
+wrong, 130 if it was stopped with Ctrl-C (what was found until then is shown).";
+
+/// Options of `optimist run`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct RunArgs {
+    /// The study file (TOML)
+    file: PathBuf,
+    #[command(flatten)]
+    storage: StorageArgs,
+    /// Run this many trials, whatever the file says
+    #[arg(long, value_name = "N")]
+    trials: Option<NonZeroUsize>,
+    /// Use this seed: same seed, same suggestions
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Run this many trials at the same time
+    #[arg(long, value_name = "N")]
+    workers: Option<NonZeroUsize>,
+    /// Print one JSON object for each trial on standard output, and no summary
+    #[arg(long)]
+    json: bool,
+    /// Write a picture of the run to this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
 
 /// Runs the study; errors are printed by `main`.
 pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
@@ -32,11 +83,10 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     let has_value = study.state().best_observed().is_some();
     if has_value && !args.json {
         let best = study.recommend()?;
-        let text = summary::text(study.state(), best.as_ref(), n_ended, took);
-        writeln!(std::io::stdout(), "{text}")?;
+        print(summary::text(study.state(), best.as_ref(), n_ended, took))?;
     }
     if let Some(file) = args.svg.as_ref().filter(|_| has_value) {
-        Plots::of(study.state(), &[Kind::History])?.write(file)?;
+        Plots::new(study.state(), &[PlotKind::History])?.write(file)?;
     }
     let code = session::conclude(ending, study.state())?;
     if code == 0 && !has_value {

@@ -1,18 +1,43 @@
 //! `optimist worker STUDY`: measures trials of a study that was begun elsewhere.
 
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use clap::Args;
 use optimist_study::Study;
 
-use crate::args::WorkerArgs;
 use crate::session;
+use crate::storage::StudyArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  optimist worker lr-sweep                                       one more, on this machine
+  optimist worker lr-sweep --workers 4 --storage postgres://me@lab/studies --folder ~/lr-sweep";
+
+/// Options of `optimist worker`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct WorkerArgs {
+    #[command(flatten)]
+    study: StudyArgs,
+    /// Run this many trials at the same time
+    #[arg(long, value_name = "N", default_value = "1")]
+    workers: NonZeroUsize,
+    /// Run the objective in this folder, if its files are not where they were when the study was begun
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Print one JSON object for each trial on standard output
+    #[arg(long)]
+    json: bool,
+}
 
 /// Works until the study is over; errors are printed by `main`.
 pub fn execute(args: WorkerArgs) -> anyhow::Result<ExitCode> {
-    let study = Study::open(&args.storage.storage()?, &args.study)?;
+    let study = args.study.open()?;
     let Some(mut objective) = study.state().plan().objective.clone() else {
-        bail!("study `{}` has no objective: `optimist ask` and `optimist tell` run it by hand", args.study);
+        bail!("study `{}` has no objective: `optimist ask` and `optimist tell` run it by hand", study.name());
     };
     if let Some(folder) = args.folder {
         objective.folder = folder
@@ -21,7 +46,7 @@ pub fn execute(args: WorkerArgs) -> anyhow::Result<ExitCode> {
     } else if !objective.folder.is_dir() {
         bail!(
             "the objective of study `{}` runs in {}, which is not there; say with --folder where its files are here",
-            args.study,
+            study.name(),
             objective.folder.display()
         );
     }

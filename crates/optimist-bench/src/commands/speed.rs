@@ -1,4 +1,4 @@
-//! `optimist bench speed`: how long an ask with its tell takes, of every optimizer, from nothing to the report.
+//! `optimist-bench speed`: how long an ask with its tell takes, of every optimizer, from nothing to the report.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -8,12 +8,13 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use optimist_bench::optimizers;
 use optimist_bench::speed::{
-    Cell, Cores, Event, Extent, Limits, Outcome, PEERS, SpeedReport, end_with_input, mean, measure, run,
+    Cell, Cores, Limits, PEERS, Progress, SpeedReport, Sweeps, Timing, end_with_input, mean, measure, run,
 };
 
 use super::python::prepare_peers;
+use super::{print, working_peers};
 
-/// What `bench speed` measures and where it writes.
+/// What `speed` measures and where it writes.
 #[derive(Debug, Args)]
 pub struct SpeedArgs {
     /// Folder of the report; speed.jsonl in it is where an interrupted run goes on.
@@ -39,7 +40,7 @@ pub struct SpeedArgs {
     quick: bool,
 }
 
-/// One measurement, in the process that `bench speed` starts for it.
+/// One measurement, in the process that `speed` starts for it.
 #[derive(Debug, Args)]
 pub struct CellArgs {
     /// The optimizer.
@@ -59,7 +60,7 @@ pub struct CellArgs {
     /// Seconds for all of it.
     #[arg(long, default_value_t = 60)]
     limit: u64,
-    /// End when standard input does: `bench speed` holds its other end.
+    /// End when standard input does: `speed` holds its other end.
     #[arg(long)]
     attached: bool,
 }
@@ -73,19 +74,19 @@ enum CoresArg {
 
 /// Measures what is missing, and reports on everything that is there; the exit code is 1 if something failed.
 pub fn execute(args: SpeedArgs) -> anyhow::Result<ExitCode> {
-    let mut extent = if args.quick { Extent::quick() } else { Extent::default() };
+    let mut sweeps = if args.quick { Sweeps::quick() } else { Sweeps::default() };
     if let Some(names) = args.optimizers {
         optimizers::check(&names)?;
-        extent.optimizers = names;
+        sweeps.optimizers = names;
     }
     if let Some(cores) = args.cores {
-        extent.cores = vec![cores.into()];
+        sweeps.cores = vec![cores.into()];
     }
     let mut notes = Vec::new();
     if args.peers {
         prepare_peers()?;
-        let (peers, without) = super::working_peers(PEERS);
-        extent.optimizers.extend(peers);
+        let (peers, without) = working_peers(PEERS);
+        sweeps.optimizers.extend(peers);
         notes = without;
     }
 
@@ -95,13 +96,13 @@ pub fn execute(args: SpeedArgs) -> anyhow::Result<ExitCode> {
     let pairs = if args.quick { 3 } else { Limits::PAIRS };
     let command = |cell: &Cell| cell_command(&program, cell, pairs, args.limit);
     let limit = Duration::from_secs(args.limit);
-    let records = run(&extent, limit, &args.out.join("speed.jsonl"), &command, &show)?;
+    let records = run(&sweeps, limit, &args.out.join("speed.jsonl"), &command, &show)?;
 
-    let failed = records.iter().filter(|record| matches!(record.outcome, Outcome::Failed { .. })).count();
+    let failed = records.iter().filter(|record| matches!(record.outcome, Timing::Failed { .. })).count();
     let report = SpeedReport::new(records, notes);
     report.write(&args.out)?;
     let [page, text] = ["speed.html", "speed.md"].map(|name| args.out.join(name));
-    super::print(&format!("{}\nwritten to {} and {}\n", report.summary(), page.display(), text.display()))?;
+    print(&format!("{}\nwritten to {} and {}\n", report.summary(), page.display(), text.display()))?;
     if failed > 0 {
         eprintln!("{failed} measurements failed; start again to try them once more");
         return Ok(ExitCode::FAILURE);
@@ -116,7 +117,7 @@ pub fn execute_cell(args: CellArgs) -> anyhow::Result<ExitCode> {
     }
     let cell = Cell { optimizer: args.optimizer, n: args.n, d: args.d.into(), cores: args.cores.into() };
     let limits = Limits { pairs: args.pairs, time: Duration::from_secs(args.limit) };
-    super::print(&format!("{}\n", serde_json::to_string(&measure(&cell, limits))?))?;
+    print(&format!("{}\n", serde_json::to_string(&measure(&cell, limits))?))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -127,7 +128,7 @@ fn cell_command(program: &Path, cell: &Cell, pairs: usize, limit: u64) -> Comman
         Cores::All => "all",
     };
     let mut command = Command::new(program);
-    command.args(["bench", "speed-cell", &cell.optimizer, "--cores", cores]);
+    command.args(["speed-cell", &cell.optimizer, "--cores", cores]);
     for (option, number) in [("--n", cell.n), ("--d", cell.d), ("--pairs", pairs)] {
         command.args([option, &number.to_string()]);
     }
@@ -136,16 +137,16 @@ fn cell_command(program: &Path, cell: &Cell, pairs: usize, limit: u64) -> Comman
 }
 
 /// A line on standard error for each cell.
-fn show(event: Event) {
+fn show(event: Progress) {
     match event {
-        Event::Started(_) => {}
-        Event::Skipped(cell) => eprintln!("{cell}: left out, as something smaller was too slow or failed"),
-        Event::Finished(record) => match &record.outcome {
-            Outcome::Measured(times) => {
+        Progress::Started(_) => {}
+        Progress::Skipped(cell) => eprintln!("{cell}: left out, as something smaller was too slow or failed"),
+        Progress::Finished(record) => match &record.outcome {
+            Timing::Measured(times) => {
                 eprintln!("{}: {:.3} ms", record.cell, mean(times.pairs_ms(record.cell.cores)));
             }
-            Outcome::OverLimit { seconds } => eprintln!("{}: more than {seconds} s", record.cell),
-            Outcome::Failed { reason } => eprintln!("{}: failed: {reason}", record.cell),
+            Timing::OverLimit { seconds } => eprintln!("{}: more than {seconds} s", record.cell),
+            Timing::Failed { reason } => eprintln!("{}: failed: {reason}", record.cell),
         },
     }
 }

@@ -1,9 +1,9 @@
 //! Axes, their ticks, and the frame of a chart.
 
 use optimist::space::{Kind, Value};
+use optimist_study::view::number::significant;
 
-use super::canvas::{Anchor, Canvas, Place, Shape, colour, cut};
-use crate::number::significant;
+use crate::canvas::{Anchor, Canvas, Point, Shape, colour, cut};
 
 const TEXT: u32 = 12;
 const TITLE: u32 = 13;
@@ -46,23 +46,23 @@ impl Axis {
     }
 
     /// 0 at the beginning, 1 at the end, and no further.
-    pub fn place(&self, value: f64) -> f64 {
-        let place = match self {
+    pub fn position(&self, value: f64) -> f64 {
+        let position = match self {
             Self::Linear { low, high } => (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0),
             Self::Log { low, high } => (value.ln() - low.ln()) / (high.ln() - low.ln()),
             Self::Choices(choices) => (value + 0.5) / choices.len() as f64,
         };
-        if place.is_nan() { 0.0 } else { place.clamp(0.0, 1.0) }
+        if position.is_nan() { 0.0 } else { position.clamp(0.0, 1.0) }
     }
 
-    /// The place of a value of a parameter; a choice is in the middle of its column.
-    pub fn place_of(&self, value: &Value) -> f64 {
+    /// The position of a value of a parameter; a choice is in the middle of its column.
+    pub fn position_of(&self, value: &Value) -> f64 {
         match self {
             Self::Choices(choices) => {
                 let text = value.to_string();
-                self.place(choices.iter().position(|choice| *choice == text).unwrap_or(0) as f64)
+                self.position(choices.iter().position(|choice| *choice == text).unwrap_or(0) as f64)
             }
-            Self::Linear { .. } | Self::Log { .. } => self.place(value.as_f64().unwrap_or(0.0)),
+            Self::Linear { .. } | Self::Log { .. } => self.position(value.as_f64().unwrap_or(0.0)),
         }
     }
 
@@ -74,7 +74,7 @@ impl Axis {
         }
     }
 
-    /// Round values along the axis, about as many as `most`, with their places.
+    /// Round values along the axis, about as many as `most`, with their positions.
     pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         match self {
             Self::Linear { low, high } => linear_ticks(*low, *high, most),
@@ -85,7 +85,7 @@ impl Axis {
             }
         }
         .into_iter()
-        .map(|(value, label)| (self.place(value), label))
+        .map(|(value, label)| (self.position(value), label))
         .collect()
     }
 }
@@ -119,11 +119,11 @@ fn log_ticks(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
     ticks.into_iter().map(|value| (value, significant(value, 3))).collect()
 }
 
-/// A frame with axes, in which things are drawn by their places between 0 and 1.
+/// A frame with axes, in which things are drawn by their positions between 0 and 1.
 pub struct Chart {
     pub canvas: Canvas,
-    corner: Place,
-    size: Place,
+    corner: Point,
+    size: Point,
 }
 
 impl Chart {
@@ -137,8 +137,8 @@ impl Chart {
         let chart_size = (width - left - right, height - top - bottom);
         canvas.bold_text((8.0, 20.0), cut(title, (width / 8.0) as usize), TITLE);
         let mut chart = Self { canvas, corner: (left, top), size: chart_size };
-        for (place, label) in y_ticks {
-            let (from, to) = (chart.at(0.0, place), chart.at(1.0, place));
+        for (position, label) in y_ticks {
+            let (from, to) = (chart.at(0.0, position), chart.at(1.0, position));
             chart.canvas.line(colour::GRID, vec![from, to], 1.0);
             chart.canvas.faint_text((left - 6.0, from.1 + 4.0), cut(&label, 14), TEXT, Anchor::End);
         }
@@ -157,12 +157,12 @@ impl Chart {
         });
         let room = (x.column().unwrap_or(0.2) * self.size.0 / CHARACTER).max(3.0) as usize;
         let mut end = f64::MIN;
-        for (place, label) in ticks {
-            let foot = self.at(place, 0.0);
+        for (position, label) in ticks {
+            let foot = self.at(position, 0.0);
             let label = if x.column().is_some() { cut(&label, room) } else { label };
             let half = CHARACTER * label.chars().count() as f64 / 2.0;
             if x.column().is_none() {
-                let head = self.at(place, 1.0);
+                let head = self.at(position, 1.0);
                 self.canvas.line(colour::GRID, vec![foot, head], 1.0);
             }
             // A label that would run into its neighbour is left out.
@@ -174,8 +174,8 @@ impl Chart {
         }
     }
 
-    /// The place on the canvas of places along the axes.
-    pub fn at(&self, x: f64, y: f64) -> Place {
+    /// The point on the canvas of positions along the axes.
+    pub fn at(&self, x: f64, y: f64) -> Point {
         (self.corner.0 + x * self.size.0, self.corner.1 + (1.0 - y) * self.size.1)
     }
 
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn every_axis_has_a_place_for_every_number() {
+    fn every_axis_has_a_position_for_every_number() {
         let axes = [
             Axis::around([], 0.1),
             Axis::around([7.0], 0.1),
@@ -233,7 +233,7 @@ mod tests {
         ];
         for axis in axes {
             for value in [f64::MIN, -1.0, 0.0, 1e-300, 7.0, f64::MAX] {
-                assert!((0.0..=1.0).contains(&axis.place(value)), "{value} on {axis:?}");
+                assert!((0.0..=1.0).contains(&axis.position(value)), "{value} on {axis:?}");
             }
             assert!(axis.ticks(5).len() < 20);
         }

@@ -11,25 +11,25 @@ pub const PEERS: [&str; 7] =
 
 /// What is measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Extent {
+pub struct Sweeps {
     /// The optimizers.
     pub optimizers: Vec<String>,
     /// On one core, on all, or both.
     pub cores: Vec<Cores>,
-    /// Numbers of observations, in d = [`Extent::d`].
+    /// Numbers of observations, in d = [`Sweeps::d`].
     pub by_n: Vec<usize>,
     /// The dimension of those.
     pub d: usize,
-    /// Dimensions, for each number of observations of [`Extent::n`].
+    /// Dimensions, for each number of observations of [`Sweeps::n`].
     pub by_d: Vec<usize>,
     /// The numbers of observations of those.
     pub n: Vec<usize>,
 }
 
-impl Default for Extent {
+impl Default for Sweeps {
     /// Everything but peers.
-    fn default() -> Extent {
-        Extent {
+    fn default() -> Sweeps {
+        Sweeps {
             optimizers: OURS.map(str::to_owned).to_vec(),
             cores: vec![Cores::One, Cores::All],
             by_n: vec![10, 100, 500, 1_000, 10_000, 100_000],
@@ -43,10 +43,10 @@ impl Default for Extent {
 /// Optimizers of the small version: a fitted one, a cheap one, one that does nothing.
 pub const QUICK: [&str; 3] = ["go-ucb", "tpe", "random"];
 
-impl Extent {
+impl Sweeps {
     /// A small version of everything, for a look at how it works.
-    pub fn quick() -> Extent {
-        Extent {
+    pub fn quick() -> Sweeps {
+        Sweeps {
             optimizers: QUICK.map(str::to_owned).to_vec(),
             cores: vec![Cores::One],
             by_n: vec![10, 30],
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn rows_grow() {
         let size = |cell: &Cell| cell.n * cell.d;
-        for row in Extent::default().rows().iter().chain(&Extent::quick().rows()) {
+        for row in Sweeps::default().rows().iter().chain(&Sweeps::quick().rows()) {
             assert!(row.is_sorted_by(|a, b| size(a) < size(b)), "{row:?}");
         }
     }

@@ -4,13 +4,32 @@ use optimist::insight::Importance;
 use optimist_study::State;
 use serde_json::{Value, json};
 
-use super::canvas::{Anchor, Canvas, Shape, colour, cut};
+use super::surrogate::Surrogate;
+use super::{Plot, PlotKind};
+use crate::canvas::{Anchor, Canvas, Shape, colour, cut};
+
+pub const TITLE: &str = "Importance";
+
+pub fn plot(state: &State, model: &Surrogate) -> Plot {
+    let importances = Importances::new(state, model.insight.importances());
+    Plot {
+        kind: PlotKind::Importance,
+        title: TITLE,
+        caption: format!(
+            "The part of the variance of the model's prediction, over the whole space, that is due to each \
+             parameter: by itself, and with all its interactions (first-order and total Sobol' indices). {}",
+            model.trust()
+        ),
+        panels: vec![importances.draw()],
+        data: importances.data(),
+    }
+}
 
 /// By parameter, the most important first.
-pub struct Importances(Vec<(String, Importance)>);
+struct Importances(Vec<(String, Importance)>);
 
 impl Importances {
-    pub fn new(state: &State, found: Vec<Importance>) -> Self {
+    fn new(state: &State, found: Vec<Importance>) -> Self {
         let names = state.definition().space.parameters().iter().map(|parameter| parameter.name.clone());
         let mut importances: Vec<(String, Importance)> = names.zip(found).collect();
         importances.sort_by(|a, b| b.1.total.total_cmp(&a.1.total));
@@ -18,7 +37,7 @@ impl Importances {
     }
 
     /// Bars: the whole, and within it the part that needs no other parameter.
-    pub fn draw(&self) -> Canvas {
+    fn draw(&self) -> Canvas {
         const ROW: f64 = 24.0;
         let longest = self.0.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(24);
         let (left, width) = (18.0 + 6.8 * longest as f64, 560.0);
@@ -52,7 +71,7 @@ impl Importances {
     }
 
     /// The data behind it.
-    pub fn data(&self) -> Value {
+    fn data(&self) -> Value {
         let row = |(name, Importance { main, total }): &(String, Importance)| json!({ "parameter": name, "main": main, "total": total });
         self.0.iter().map(row).collect()
     }

@@ -1,9 +1,9 @@
 //! The history of a study in the terminal: the value of each trial, and the best so far.
 
+use optimist_study::view::number::significant;
 use optimist_study::{Direction, Trial, TrialState};
 
-use super::history::Points;
-use crate::number::significant;
+use super::history::Trace;
 
 const WIDTH: usize = 64;
 const HEIGHT: usize = 12;
@@ -12,17 +12,17 @@ const LABEL: usize = 11;
 
 /// The run in 80 columns; `None` if no trial has a value.
 pub fn text(trials: &[Trial], direction: Direction) -> Option<String> {
-    let points = Points::of(trials, direction)?;
+    let trace = Trace::of(trials, direction)?;
     let last = trials.iter().map(|trial| trial.number).max()?;
-    let (low, high) = points.visible_range(direction);
+    let (low, high) = trace.visible_range(direction);
     let column = |number: usize| number * (WIDTH - 1) / last.max(1);
     let row =
         |value: f64| (((high - value) / (high - low)).clamp(0.0, 1.0) * (HEIGHT - 1) as f64).round() as usize;
 
     let mut canvas = [[' '; WIDTH]; HEIGHT];
-    let end = (last, points.best.last()?.1);
+    let end = (last, trace.best.last()?.1);
     let mut bend: Option<(usize, usize)> = None;
-    for &(number, best) in points.best.iter().chain([&end]) {
+    for &(number, best) in trace.best.iter().chain([&end]) {
         let (x, y) = (column(number), row(best));
         if let Some((x_before, y_before)) = bend {
             canvas[y_before][x_before..=x].fill('─');
@@ -34,7 +34,7 @@ pub fn text(trials: &[Trial], direction: Direction) -> Option<String> {
         }
         bend = Some((x, y));
     }
-    for &(number, value) in &points.values {
+    for &(number, value) in &trace.values {
         let visible = (low..=high).contains(&value);
         let mark = if visible {
             '·'
@@ -49,7 +49,7 @@ pub fn text(trials: &[Trial], direction: Direction) -> Option<String> {
             *cell = mark;
         }
     }
-    for &(number, value) in &points.best {
+    for &(number, value) in &trace.best {
         canvas[row(value)][column(number)] = '●';
     }
     let failed: Vec<usize> =

@@ -1,4 +1,4 @@
-//! `optimist bench paper`: every experiment of the paper by one command, from nothing to the report.
+//! `optimist-bench paper`: every experiment of the paper by one command, from nothing to the report.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 use optimist_bench::paper::{Extent, FAST_PEERS, SLOW_PEERS};
-use optimist_bench::run::Plan;
+use optimist_bench::run::Experiment;
 
 use super::python::prepare_peers;
-use super::{play, write_report};
+use super::{exit_code, play, print, whereabouts, working_peers, write_report};
 
-/// What `bench paper` plays and where it writes.
+/// What `paper` plays and where it writes.
 #[derive(Debug, Args)]
 pub struct PaperArgs {
     /// Folder of the report; results.jsonl in it is where an interrupted run goes on.
@@ -48,9 +48,9 @@ pub fn execute(args: PaperArgs) -> anyhow::Result<ExitCode> {
     let mut notes = Vec::new();
     if args.peers {
         prepare_peers()?;
-        (extent.peers, notes) = super::working_peers(FAST_PEERS.into_iter().chain(SLOW_PEERS));
+        (extent.peers, notes) = working_peers(FAST_PEERS.into_iter().chain(SLOW_PEERS));
     }
-    let plan = Plan {
+    let experiment = Experiment {
         grids: extent.grids()?,
         horizon: None,
         seed: args.seed,
@@ -59,9 +59,9 @@ pub fn execute(args: PaperArgs) -> anyhow::Result<ExitCode> {
 
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make {}", args.out.display()))?;
     let results = args.out.join("results.jsonl");
-    let (_, failures) = play(&plan, &results)?;
+    let (_, failures) = play(&experiment, &results)?;
     notes.extend(failures.iter().map(|failure| format!("A run failed: {failure}.")));
     let report = write_report(&results, &args.out, notes)?;
-    super::print(&format!("{}\n{}\n", report.summary(), super::whereabouts(&args.out)))?;
-    Ok(super::exit_code(&failures))
+    print(&format!("{}\n{}\n", report.summary(), whereabouts(&args.out)))?;
+    Ok(exit_code(&failures))
 }

@@ -1,23 +1,45 @@
 //! Value against each parameter.
 
 use optimist::space::Parameter;
+use optimist_study::view::number::{shown, significant};
 use optimist_study::{State, Trial, TrialState};
 use serde_json::{Value, json};
 
-use super::canvas::{Canvas, Shape, colour};
-use super::chart::{Axis, Chart};
-use super::history::Points;
-use crate::number::significant;
-use crate::show::shown;
+use super::history::{Trace, valued};
+use super::{Plot, PlotKind};
+use crate::canvas::{Canvas, Shape, colour};
+use crate::chart::{Axis, Chart};
 
 /// Points that a panel shows at the most: the best quarter of these, and an even spread of the rest.
 pub const MOST_POINTS: usize = 600;
 
+pub fn plot(state: &State) -> Plot {
+    let caption = "The value against each parameter, the best trial in orange. Choices are columns, whose points are \
+                   spread sideways; a cross is a trial that failed.";
+    Plot {
+        kind: PlotKind::Slices,
+        title: "Slices",
+        caption: format!("{caption}{}", what_is_drawn(state)),
+        panels: draw(state),
+        data: data(state),
+    }
+}
+
+/// A sentence for the caption, if not all trials are drawn.
+pub fn what_is_drawn(state: &State) -> String {
+    match valued(state).len() {
+        n if n > MOST_POINTS => {
+            format!(" Of {n} trials the best and an even spread of the others are drawn.")
+        }
+        _ => String::new(),
+    }
+}
+
 /// A panel for each parameter.
-pub fn draw(state: &State) -> Vec<Canvas> {
+fn draw(state: &State) -> Vec<Canvas> {
     let direction = state.definition().direction;
-    let points = Points::of(state.trials(), direction);
-    let (low, high) = points.map_or((0.0, 1.0), |points| points.visible_range(direction));
+    let trace = Trace::of(state.trials(), direction);
+    let (low, high) = trace.map_or((0.0, 1.0), |trace| trace.visible_range(direction));
     let y = Axis::around([low, high], 0.06);
     let shown = thinned(state);
     state
@@ -35,7 +57,7 @@ fn panel(state: &State, parameter: &Parameter, trials: &[&Trial], y: &Axis) -> C
     let failed = state.trials().iter().filter(|trial| trial.state == TrialState::Failed);
     for trial in failed.take(MOST_POINTS) {
         if let Some(value) = trial.params.get(&parameter.name) {
-            let at = chart.at(x.place_of(value) + jitter(trial, &x), 0.0);
+            let at = chart.at(x.position_of(value) + jitter(trial, &x), 0.0);
             chart.canvas.add(colour::FAILED, Shape::Cross { at: (at.0, at.1 - 6.0), radius: 2.5 });
         }
     }
@@ -45,7 +67,7 @@ fn panel(state: &State, parameter: &Parameter, trials: &[&Trial], y: &Axis) -> C
     let best_one = trials.iter().filter(|trial| Some(trial.number) == best);
     for trial in in_order.chain(best_one) {
         let (Some(param), Some(value)) = (trial.params.get(&parameter.name), trial.value()) else { continue };
-        let at = chart.at(x.place_of(param) + jitter(trial, &x), y.place(value));
+        let at = chart.at(x.position_of(param) + jitter(trial, &x), y.position(value));
         let title = format!(
             "trial {}: {} = {}, value {}",
             trial.number,
@@ -69,24 +91,21 @@ pub fn jitter(trial: &Trial, x: &Axis) -> f64 {
 
 /// The trials with a value that are drawn where there are too many for all.
 pub fn thinned(state: &State) -> Vec<&Trial> {
-    let all: Vec<&Trial> = state.trials().iter().filter(|trial| trial.value().is_some()).collect();
-    if all.len() <= MOST_POINTS {
-        return all;
+    let mut drawn = valued(state);
+    if drawn.len() > MOST_POINTS {
+        let direction = state.definition().direction;
+        drawn.sort_by(|(a, _), (b, _)| direction.compare(b, a));
+        let mut rest = drawn.split_off(MOST_POINTS / 4);
+        rest.sort_by_key(|(_, trial)| trial.number);
+        let spread = MOST_POINTS - drawn.len();
+        drawn.extend((0..spread).map(|i| rest[i * rest.len() / spread]));
+        drawn.sort_by_key(|(_, trial)| trial.number);
     }
-    let direction = state.definition().direction;
-    let worth = |trial: &Trial| trial.value().map_or(f64::MIN, |value| direction.flip(value));
-    let mut by_worth = all;
-    by_worth.sort_by(|a, b| worth(b).total_cmp(&worth(a)));
-    let mut rest = by_worth.split_off(MOST_POINTS / 4);
-    rest.sort_by_key(|trial| trial.number);
-    let spread = MOST_POINTS - by_worth.len();
-    by_worth.extend((0..spread).map(|i| rest[i * rest.len() / spread]));
-    by_worth.sort_by_key(|trial| trial.number);
-    by_worth
+    drawn.into_iter().map(|(_, trial)| trial).collect()
 }
 
 /// The data behind it: all of it.
-pub fn data(state: &State) -> Value {
+fn data(state: &State) -> Value {
     let parameter = |parameter: &Parameter| {
         let point = |trial: &Trial| {
             let (param, value) = (trial.params.get(&parameter.name)?, trial.value()?);

@@ -1,7 +1,7 @@
 //! What a picture is made of, in points from its upper left corner. Knows no axes, no data and no file format.
 
 /// Colours that the colour-blind can tell apart (Okabe and Ito), and greys. The page gives each a darker twin
-/// (`page.rs`), so a picture uses these and no others.
+/// (`study/page.rs`), so a picture uses these and no others.
 pub mod colour {
     pub const INK: &str = "#24292f";
     pub const FAINT: &str = "#6e7781";
@@ -22,8 +22,8 @@ pub struct Canvas {
     pub marks: Vec<Mark>,
 }
 
-/// A place: right and down.
-pub type Place = (f64, f64);
+/// Right and down.
+pub type Point = (f64, f64);
 
 /// Something drawn. Later marks cover earlier ones.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,15 +37,15 @@ pub struct Mark {
 /// How it looks.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
-    Text { at: Place, text: String, size: u32, anchor: Anchor, is_bold: bool, turn: Option<f64> },
-    Line { points: Vec<Place>, width: f64, is_dashed: bool },
-    Area { points: Vec<Place> },
-    Dot { at: Place, radius: f64 },
-    Cross { at: Place, radius: f64 },
-    Rect { at: Place, width: f64, height: f64 },
+    Text { at: Point, text: String, size: u32, anchor: Anchor, is_bold: bool, turn: Option<f64> },
+    Line { points: Vec<Point>, width: f64, is_dashed: bool },
+    Area { points: Vec<Point> },
+    Dot { at: Point, radius: f64 },
+    Cross { at: Point, radius: f64 },
+    Rect { at: Point, width: f64, height: f64 },
 }
 
-/// Which end of a text is at its place.
+/// Which end of a text is at its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     Start,
@@ -66,31 +66,31 @@ impl Canvas {
         self.marks.push(Mark { shape, colour, title });
     }
 
-    pub fn text(&mut self, at: Place, text: impl Into<String>, size: u32, anchor: Anchor) {
+    pub fn text(&mut self, at: Point, text: impl Into<String>, size: u32, anchor: Anchor) {
         self.add(
             colour::INK,
             Shape::Text { at, text: text.into(), size, anchor, is_bold: false, turn: None },
         );
     }
 
-    pub fn faint_text(&mut self, at: Place, text: impl Into<String>, size: u32, anchor: Anchor) {
+    pub fn faint_text(&mut self, at: Point, text: impl Into<String>, size: u32, anchor: Anchor) {
         self.add(
             colour::FAINT,
             Shape::Text { at, text: text.into(), size, anchor, is_bold: false, turn: None },
         );
     }
 
-    pub fn bold_text(&mut self, at: Place, text: impl Into<String>, size: u32) {
+    pub fn bold_text(&mut self, at: Point, text: impl Into<String>, size: u32) {
         let (text, anchor) = (text.into(), Anchor::Start);
         self.add(colour::INK, Shape::Text { at, text, size, anchor, is_bold: true, turn: None });
     }
 
-    pub fn line(&mut self, colour: &'static str, points: Vec<Place>, width: f64) {
+    pub fn line(&mut self, colour: &'static str, points: Vec<Point>, width: f64) {
         self.add(colour, Shape::Line { points, width, is_dashed: false });
     }
 
     /// Draws another canvas with its corner at `at`.
-    pub fn place(&mut self, other: Canvas, at: Place) {
+    pub fn inset(&mut self, other: Canvas, at: Point) {
         self.marks.extend(other.marks.into_iter().map(|mark| mark.moved(at)));
         self.width = self.width.max(at.0 + other.width);
         self.height = self.height.max(at.1 + other.height);
@@ -98,8 +98,8 @@ impl Canvas {
 }
 
 impl Mark {
-    fn moved(mut self, by: Place) -> Self {
-        let shift = |at: &mut Place| *at = (at.0 + by.0, at.1 + by.1);
+    fn moved(mut self, by: Point) -> Self {
+        let shift = |at: &mut Point| *at = (at.0 + by.0, at.1 + by.1);
         match &mut self.shape {
             Shape::Line { points, .. } | Shape::Area { points } => points.iter_mut().for_each(shift),
             Shape::Text { at, .. }

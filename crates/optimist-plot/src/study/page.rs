@@ -1,7 +1,8 @@
 //! The plots as one page that needs nothing else: no network, no scripts. Dark where the reader likes it dark.
 
-use super::canvas::{Canvas, colour};
-use super::{Plot, render};
+use super::Plot;
+use crate::canvas::{Canvas, colour};
+use crate::render;
 
 /// Each colour of a picture, and its twin on a dark page.
 const DARK: [(&str, &str); 12] = [

@@ -1,5 +1,7 @@
 //! Numbers as people like to read them.
 
+use optimist::space::Value;
+
 /// `value` with at most `digits` significant digits and no trailing zeros.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -22,6 +24,19 @@ pub fn with_uncertainty(mean: f64, std: f64) -> String {
     }
     let decimals = (1 - std.log10().floor() as i32).max(0) as usize;
     format!("{mean:.decimals$} ± {std:.decimals$}")
+}
+
+/// A value of a parameter.
+pub fn shown(value: &Value) -> String {
+    match value {
+        Value::Float(number) => significant(*number, 6),
+        other => other.to_string(),
+    }
+}
+
+/// `1 trial`, `2 trials`.
+pub fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 fn trimmed(number: &str) -> String {

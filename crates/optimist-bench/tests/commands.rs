@@ -1,12 +1,12 @@
-//! `optimist bench`, as it is typed.
+//! `optimist-bench`, as it is typed.
 
 use std::path::Path;
 
 use assert_cmd::Command;
 
 fn bench(folder: &Path, arguments: &str) -> assert_cmd::assert::Assert {
-    let mut command = Command::cargo_bin("optimist").unwrap();
-    command.current_dir(folder).arg("bench").args(arguments.split_whitespace()).assert()
+    let mut command = Command::cargo_bin("optimist-bench").unwrap();
+    command.current_dir(folder).args(arguments.split_whitespace()).assert()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -35,6 +35,29 @@ fn a_run_is_resumed_and_reported() {
     for name in ["index.html", "report.md", "results.csv", "figures/synthetic-simple.svg"] {
         assert!(folder.path().join("report").join(name).exists(), "{name}");
     }
+}
+
+#[test]
+fn runs_of_another_engine_are_kept_and_named_and_the_report_says_that_it_mixes_engines() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("results.jsonl");
+    bench(folder.path(), "run --tasks f1 --optimizers random --reps 1").success();
+    let played = std::fs::read_to_string(&file).unwrap();
+    let engine = format!("\"engine\":{}", optimist::ENGINE_VERSION);
+    let older = played.replace(&engine, "\"engine\":1");
+    std::fs::write(&file, &older).unwrap();
+
+    let again = bench(folder.path(), "run --tasks f1 --optimizers random --reps 2").success();
+    let stderr = text(&again.get_output().stderr);
+    assert!(stderr.starts_with("some records in the file were not made by engine "), "{stderr}");
+    assert!(stderr.contains("(engine 1: `random` (1 record))"), "{stderr}");
+    assert!(std::fs::read_to_string(&file).unwrap().starts_with(&older), "what was there is left alone");
+    let report = bench(folder.path(), "report results.jsonl").success();
+    let stdout = text(&report.get_output().stdout);
+    assert!(
+        stdout.starts_with("This report mixes engines: engine 1: `random` (1 record); engine "),
+        "{stdout}"
+    );
 }
 
 #[test]
@@ -94,8 +117,8 @@ fn a_measurement_ends_with_the_command_that_wanted_it() {
         let wait = "echo $$ $PPID > made && mv made processes; exec sleep 1000";
         let peer = format!("if mkdir tried 2>/dev/null; then {answer}; else {wait}; fi");
         fake_python(&folder.path().join(".venv/bin/python"), &peer);
-        let mut speed = std::process::Command::new(env!("CARGO_BIN_EXE_optimist"))
-            .args(["bench", "speed", "--optimizers", "pycma", "--cores", "one", "--limit", "900"])
+        let mut speed = std::process::Command::new(env!("CARGO_BIN_EXE_optimist-bench"))
+            .args(["speed", "--optimizers", "pycma", "--cores", "one", "--limit", "900"])
             .current_dir(folder.path())
             .spawn()
             .unwrap();
@@ -189,8 +212,8 @@ fn classifiers_are_trained_by_the_environment_above_and_their_accuracies_kept_be
 #[test]
 fn an_environment_that_cannot_be_made_says_what_to_run() {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::cargo_bin("optimist").unwrap();
-    let arguments = ["bench", "run", "--tasks", "rf-breast", "--optimizers", "random"];
+    let mut command = Command::cargo_bin("optimist-bench").unwrap();
+    let arguments = ["run", "--tasks", "rf-breast", "--optimizers", "random"];
     let failed =
         command.current_dir(folder.path()).args(arguments).env("PATH", "/nowhere").assert().failure();
     let stderr = text(&failed.get_output().stderr);

@@ -1,9 +1,10 @@
-//! Pictures as SVG and PNG. The one file of this crate that calls the plotting crate.
+//! Pictures as SVG and PNG. The one file that calls the plotting crate.
 
 use kuva::prelude::{PngBackend, SvgBackend};
 use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
 
-use super::canvas::{Anchor, Canvas, Mark, Place, Shape};
+use crate::canvas::{Anchor, Canvas, Mark, Point, Shape};
+use crate::error::PlotError;
 
 /// Pixels of a PNG for each point.
 const PNG_SCALE: f32 = 2.0;
@@ -19,9 +20,10 @@ pub fn svg(canvas: &Canvas, background: Option<&str>) -> String {
 /// The bytes of a PNG file.
 ///
 /// # Errors
-/// What the plotting crate says, if it cannot draw it.
-pub fn png(canvas: &Canvas) -> Result<Vec<u8>, String> {
-    PngBackend::new().with_scale(PNG_SCALE).render_scene(&scene(canvas, Some("white")))
+/// If the plotting crate cannot draw it.
+pub fn png(canvas: &Canvas) -> Result<Vec<u8>, PlotError> {
+    let png = PngBackend::new().with_scale(PNG_SCALE).render_scene(&scene(canvas, Some("white")));
+    png.map_err(|problem| PlotError::Png { problem })
 }
 
 fn scene(canvas: &Canvas, background: Option<&str>) -> Scene {
@@ -44,7 +46,7 @@ fn scene(canvas: &Canvas, background: Option<&str>) -> Scene {
 
 fn primitives(mark: &Mark) -> Vec<Primitive> {
     let colour = || mark.colour.into();
-    let line = |points: Vec<Place>, stroke_width: f64, is_dashed: bool| Primitive::PolyLine {
+    let line = |points: Vec<Point>, stroke_width: f64, is_dashed: bool| Primitive::PolyLine {
         points,
         stroke: colour(),
         stroke_width,
@@ -68,7 +70,7 @@ fn primitives(mark: &Mark) -> Vec<Primitive> {
         Shape::Line { points, width, is_dashed } => vec![line(points.clone(), *width, *is_dashed)],
         Shape::Area { points } => {
             let corner =
-                |(i, (x, y)): (usize, &Place)| format!("{}{x:.2} {y:.2}", if i == 0 { "M" } else { "L" });
+                |(i, (x, y)): (usize, &Point)| format!("{}{x:.2} {y:.2}", if i == 0 { "M" } else { "L" });
             let d = points.iter().enumerate().map(corner).collect::<String>() + "Z";
             let (fill, stroke) = (Some(colour()), colour());
             let path = PathData { d, fill, stroke, stroke_width: 0.0, opacity: None, stroke_dasharray: None };

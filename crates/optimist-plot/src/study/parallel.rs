@@ -1,17 +1,18 @@
 //! Parallel coordinates: a line for each trial through all its parameters, coloured by how good it was.
 
 use optimist::space::Parameter;
+use optimist_study::view::number::significant;
 use optimist_study::{State, Trial};
 use serde_json::{Value, json};
 
-use super::canvas::{Anchor, Canvas, Place, Shape, colour, cut};
-use super::chart::Axis;
-use super::history::Points;
+use super::history::{Trace, valued};
 use super::slices::jitter;
-use crate::number::significant;
+use super::{Plot, PlotKind};
+use crate::canvas::{Anchor, Canvas, Point, Shape, colour, cut};
+use crate::chart::Axis;
 
 /// Lines at the most: more are a blot.
-pub const MOST_LINES: usize = 200;
+const MOST_LINES: usize = 200;
 
 const HEIGHT: f64 = 380.0;
 const TOP: f64 = 64.0;
@@ -22,8 +23,25 @@ const INACTIVE: f64 = 352.0;
 /// What the colours say, from the worst to the best.
 const RANKS: [&str; 5] = ["lower half", "best half", "best quarter", "best tenth", "the best"];
 
+pub fn plot(state: &State) -> Plot {
+    let caption = "Each line is a trial; where the good ones run together, a parameter matters.";
+    let drawn = match valued(state).len() {
+        n if n > MOST_LINES => {
+            format!(" Of {n} trials {MOST_LINES} are drawn, evenly from the worst to the best.")
+        }
+        _ => String::new(),
+    };
+    Plot {
+        kind: PlotKind::Parallel,
+        title: "Parallel coordinates",
+        caption: format!("{caption}{drawn}"),
+        panels: vec![draw(state)],
+        data: data(state),
+    }
+}
+
 /// One wide panel.
-pub fn draw(state: &State) -> Canvas {
+fn draw(state: &State) -> Canvas {
     let parameters = state.definition().space.parameters();
     let gap = (900.0 / parameters.len() as f64).clamp(46.0, 170.0);
     let left = 60.0;
@@ -32,20 +50,20 @@ pub fn draw(state: &State) -> Canvas {
     canvas.bold_text((8.0, 20.0), "Each trial through its parameters", 13);
     legend(&mut canvas);
     let direction = state.definition().direction;
-    let values = Points::of(state.trials(), direction).map(|points| points.visible_range(direction));
+    let values = Trace::of(state.trials(), direction).map(|trace| trace.visible_range(direction));
     let value_axis = values.map_or(Axis::around([], 0.0), |(low, high)| Axis::around([low, high], 0.0));
     let mut axes: Vec<(String, Axis)> =
         parameters.iter().map(|parameter| (parameter.name.clone(), Axis::of(&parameter.kind))).collect();
     axes.push(("value".to_owned(), value_axis));
 
     let x = |i: usize| left + gap * i as f64;
-    let y = |place: f64| BOTTOM - place * (BOTTOM - TOP);
+    let y = |position: f64| BOTTOM - position * (BOTTOM - TOP);
     for (trial, rank) in ranked(state) {
-        let through = |(i, (name, axis)): (usize, &(String, Axis))| -> Place {
+        let through = |(i, (name, axis)): (usize, &(String, Axis))| -> Point {
             let value = trial.params.get(name);
             let up = match (value, trial.value()) {
-                (_, Some(value)) if i == parameters.len() => y(axis.place(value)),
-                (Some(value), _) => y(axis.place_of(value) + jitter(trial, axis)),
+                (_, Some(value)) if i == parameters.len() => y(axis.position(value)),
+                (Some(value), _) => y(axis.position_of(value) + jitter(trial, axis)),
                 (None, _) => INACTIVE,
             };
             (x(i), up)
@@ -78,10 +96,10 @@ fn draw_axis(canvas: &mut Canvas, x: f64, gap: f64, name: &str, axis: &Axis, y: 
     let room = (gap / 6.4) as usize;
     canvas.text((x, TOP - 8.0), cut(name, room.max(6)), 11, Anchor::Middle);
     let most = if gap < 70.0 { 2 } else { 5 };
-    for (place, label) in axis.ticks(most) {
-        canvas.line(colour::FAINT, vec![(x - 3.0, y(place)), (x + 3.0, y(place))], 1.0);
+    for (position, label) in axis.ticks(most) {
+        canvas.line(colour::FAINT, vec![(x - 3.0, y(position)), (x + 3.0, y(position))], 1.0);
         canvas.faint_text(
-            (x + 5.0, y(place) + 4.0),
+            (x + 5.0, y(position) + 4.0),
             cut(&label, room.saturating_sub(1).max(4)),
             10,
             Anchor::Start,
@@ -92,13 +110,12 @@ fn draw_axis(canvas: &mut Canvas, x: f64, gap: f64, name: &str, axis: &Axis, y: 
 /// The trials that are drawn, the worst first, with the rank of their colour.
 fn ranked(state: &State) -> Vec<(&Trial, usize)> {
     let direction = state.definition().direction;
-    let worth = |trial: &Trial| trial.value().map_or(f64::MIN, |value| direction.flip(value));
-    let mut worths: Vec<f64> = state.trials().iter().filter(|t| t.value().is_some()).map(worth).collect();
-    worths.sort_by(|a, b| b.total_cmp(a));
+    let mut valued = valued(state);
+    valued.sort_by(|(a, first), (b, second)| direction.compare(a, b).then(second.number.cmp(&first.number)));
     let best = state.best_observed().map(|trial| trial.number);
-    let rank = |trial: &Trial| {
-        let better = worths.partition_point(|other| *other > worth(trial)) as f64 / worths.len() as f64;
-        match better {
+    let rank = |value: f64, trial: &Trial| {
+        let not_better = valued.partition_point(|(other, _)| !direction.is_better(*other, value));
+        match (valued.len() - not_better) as f64 / valued.len() as f64 {
             _ if Some(trial.number) == best => 4,
             better if better < 0.1 => 3,
             better if better < 0.25 => 2,
@@ -106,16 +123,14 @@ fn ranked(state: &State) -> Vec<(&Trial, usize)> {
             _ => 0,
         }
     };
-    let mut all: Vec<&Trial> = state.trials().iter().filter(|trial| trial.value().is_some()).collect();
-    all.sort_by(|a, b| worth(a).total_cmp(&worth(b)).then(b.number.cmp(&a.number)));
-    let n_drawn = all.len().min(MOST_LINES);
+    let n_drawn = valued.len().min(MOST_LINES);
     // Evenly from the worst to the best, which is the last.
-    let drawn = (1..=n_drawn).map(|i| all[i * all.len() / n_drawn - 1]);
-    drawn.map(|trial| (trial, rank(trial))).collect()
+    let drawn = (1..=n_drawn).map(|i| valued[i * valued.len() / n_drawn - 1]);
+    drawn.map(|(value, trial)| (trial, rank(value, trial))).collect()
 }
 
 /// The data behind it: all trials that have a value.
-pub fn data(state: &State) -> Value {
+fn data(state: &State) -> Value {
     let names: Vec<&str> = state.definition().space.parameters().iter().map(name).collect();
     let line = |trial: &Trial| {
         let value = trial.value()?;

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
+use optimist_bench::engines;
 use optimist_bench::forecast::Forecast;
-use optimist_bench::run::Event;
+use optimist_bench::run::Progress;
 
 /// Follows a run of benchmarks, from any thread.
-pub struct Progress {
+pub struct ProgressDisplay {
     /// Hidden where there is no terminal.
     bar: ProgressBar,
     state: Arc<Mutex<State>>,
@@ -23,7 +24,7 @@ struct State {
     twentieths: u64,
 }
 
-impl Progress {
+impl ProgressDisplay {
     /// A run that is about to start.
     pub fn new() -> Self {
         let state = Arc::new(Mutex::new(State {
@@ -42,21 +43,24 @@ impl Progress {
     }
 
     /// Something has happened.
-    pub fn update(&self, event: &Event) {
+    pub fn update(&self, event: &Progress) {
         match event {
-            Event::Started { cells, missing, before, jobs } => {
+            Progress::Started { cells, missing, kept, before, jobs } => {
+                if let Some(others) = engines::others(kept) {
+                    self.bar.suspend(|| eprintln!("{others}"));
+                }
                 self.bar.set_length(*cells as u64);
                 self.bar.set_position((cells - missing.len()) as u64);
                 self.state().forecast = Forecast::new(missing, before, *jobs);
             }
-            Event::Finished { record, elapsed } => {
+            Progress::Finished { record, elapsed } => {
                 self.bar.set_message(format!("{} on {}", record.optimizer, record.task));
                 let mut state = self.state();
                 state.forecast.finished(&record.task, &record.optimizer, *elapsed);
                 state.updated = Instant::now();
                 self.advance(state);
             }
-            Event::Failed(failure) => {
+            Progress::Failed(failure) => {
                 self.bar.suspend(|| eprintln!("failed: {failure}"));
                 let mut state = self.state();
                 state.forecast.ended(failure.task, &failure.optimizer);
