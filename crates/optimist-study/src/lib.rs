@@ -50,7 +50,7 @@ pub use event::{Cause, Event, FailureKind, Record, Source};
 pub use insight::StudyInsight;
 pub use interrupt::Interrupt;
 pub use log::{Storage, StorageError};
-pub use objective::{Measurement, Objective};
+pub use objective::{Measurement, Objective, process};
 pub use state::State;
 pub use study::{Best, Import, Imported, Job, Kept, Study};
 pub use study_file::{StudyFile, StudyFileError};
