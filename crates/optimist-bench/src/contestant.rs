@@ -37,16 +37,16 @@ pub enum ContestantError {
     Peer(#[from] PeerError),
 }
 
-impl Contestant for Box<dyn Optimizer> {
+impl Contestant for Optimizer {
     fn ask(&mut self, rng: &mut Rng) -> Result<Vec<f64>, ContestantError> {
-        Ok(Optimizer::ask(&mut **self, rng))
+        Ok(Optimizer::ask(self, rng))
     }
 
     fn tell(&mut self, observation: Observation) -> Result<(), ContestantError> {
-        Ok(Optimizer::tell(&mut **self, observation)?)
+        Ok(Optimizer::tell(self, observation)?)
     }
 
     fn recommend(&self) -> Option<Vec<f64>> {
-        Optimizer::recommend(&**self).map(|best| best.x)
+        Optimizer::recommend(self).map(|best| best.x)
     }
 }

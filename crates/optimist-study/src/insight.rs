@@ -1,8 +1,7 @@
 //! What a model says about the parameters of a study, whatever its optimizer: in the user's direction.
 
 use optimist::insight::{Dependence, Importance, Prediction, explained};
-use optimist::settings::{Settings, Updates};
-use optimist::{Insight, Method, Observation};
+use optimist::{Insight, Method, Observation, Settings};
 
 use crate::error::StudyError;
 use crate::state::{State, Update};
@@ -55,10 +54,10 @@ impl<'s> StudyInsight<'s> {
             trials.push(trial);
         }
         let settings = match state.definition().optimizer.method() {
-            Method::GoUcb(settings) if settings.updates == Updates::Refit => (**settings).clone(),
+            Method::GoUcb(settings) if matches!(**settings, Settings::Default(_)) => (**settings).clone(),
             _ => Settings::default(),
         };
-        let model = Insight::fit(state.encoding(), observations, settings)?;
+        let model = Insight::fit(state.encoding(), observations, &settings)?;
         Ok(model.map(|model| Self { state, model, trials }))
     }
 

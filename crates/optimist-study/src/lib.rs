@@ -50,7 +50,7 @@ mod trial;
 pub mod view;
 pub mod worker;
 
-pub use command::CommandEvaluator;
+pub use command::{CommandEvaluator, process};
 pub use definition::{Definition, Direction, Plan};
 pub use error::StudyError;
 pub use evaluation::{Evaluation, Evaluator, Measurement, StartError};

@@ -6,11 +6,11 @@
 
 mod agenda;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use optimist::Outcome;
 use optimist::encode::Encoding;
 use optimist::space::Assignment;
+use optimist::{Outcome, Why};
 
 use crate::definition::{Definition, Plan};
 use crate::error::StudyError;
@@ -112,10 +112,10 @@ impl State {
             Event::Created { .. } => return Err("a study is created once".into()),
             Event::Changed { plan } => self.change(*plan),
             Event::Enqueued { params } => self.queue.push_back(params),
-            Event::Asked { trial, params, source, worker } => {
+            Event::Asked { trial, params, source, worker, why } => {
                 self.check_new(trial)?;
                 self.asked(&params, source)?;
-                self.trials.push(Trial::asked(trial, params, source, worker, at));
+                self.trials.push(Trial { why, ..Trial::asked(trial, params, source, worker, at) });
                 self.running.insert(trial);
                 self.n_counted += 1;
                 self.updates.push(Update::Proposed { trial });
@@ -306,6 +306,17 @@ impl State {
         &self.updates
     }
 
+    /// Why points were drawn at random that a model should have chosen, and how many.
+    pub fn random_draws(&self) -> BTreeMap<&str, usize> {
+        let mut draws = BTreeMap::new();
+        for trial in &self.trials {
+            if let Some(Why::Random { because }) = &trial.why {
+                *draws.entry(because.as_str()).or_default() += 1;
+            }
+        }
+        draws
+    }
+
     /// The trial with the best value observed, the first of equals.
     pub fn best_observed(&self) -> Option<&Trial> {
         let direction = self.definition.direction;
@@ -321,6 +332,7 @@ impl Trial {
             number,
             params,
             source,
+            why: None,
             state: TrialState::Running,
             attempts: 1,
             measurements: Vec::new(),
@@ -371,6 +383,7 @@ mod tests {
             params,
             source: Source::Suggested { seen: 1, gain, engine: None },
             worker: None,
+            why: None,
         }
     }
 
@@ -404,8 +417,14 @@ mod tests {
             Event::Cancelled { trial: 1 },
             Event::Retried { trial: 9, worker: None },
             Event::Added { trial: 0, params: params.clone(), measured: None, reason: None },
-            Event::Asked { trial: 1, params: params.clone(), source: Source::Enqueued, worker: None },
-            Event::Asked { trial: 1, params, source: Source::Replicate { of: 1 }, worker: None },
+            Event::Asked {
+                trial: 1,
+                params: params.clone(),
+                source: Source::Enqueued,
+                worker: None,
+                why: None,
+            },
+            Event::Asked { trial: 1, params, source: Source::Replicate { of: 1 }, worker: None, why: None },
         ];
         for event in refused {
             let mut state = after("", [asked(0, None)]);

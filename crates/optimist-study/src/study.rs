@@ -9,8 +9,8 @@ mod transfer;
 
 use std::ops::ControlFlow;
 
-use optimist::ENGINE_VERSION;
 use optimist::space::Assignment;
+use optimist::{ENGINE_VERSION, Why};
 
 use crate::definition::Definition;
 use crate::error::StudyError;
@@ -21,6 +21,7 @@ use crate::log::{self, Log, Storage, StudyId};
 use crate::state::State;
 use crate::suggest::{self, Sampler, Verification};
 use crate::view::Best;
+use crate::view::number::count;
 
 /// A study that is open.
 pub struct Study {
@@ -40,8 +41,10 @@ pub struct Job {
     pub trial: usize,
     /// What to run it with.
     pub params: Assignment,
-    /// Why this point.
+    /// Who wanted this point.
     pub source: Source,
+    /// How the optimizer found it, if it did.
+    pub why: Option<Why>,
 }
 
 /// What became of what was told.
@@ -227,7 +230,13 @@ impl Study {
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn warnings(&mut self) -> Result<Vec<String>, StudyError> {
-        Ok(self.sampler()?.0.warnings())
+        let (sampler, state) = self.sampler()?;
+        let mut warnings = sampler.warnings();
+        for (because, n) in state.random_draws() {
+            let suggestions = count(n, "suggestion");
+            warnings.push(format!("{suggestions} drawn at random instead of chosen by a model: {because}"));
+        }
+        Ok(warnings)
     }
 
     /// Looks for damage of the storage, and makes every suggestion again and compares it. `progress` is told the trial of

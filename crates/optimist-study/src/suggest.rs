@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 use optimist::space::{Assignment, Value};
-use optimist::{ENGINE_VERSION, MethodError, Observation, Optimizer, Recommendation, rng};
+use optimist::{ENGINE_VERSION, MethodError, Observation, Optimizer, Recommendation, Suggestion, Why, rng};
 
 use crate::definition::Definition;
 use crate::error::StudyError;
@@ -20,7 +20,7 @@ use crate::state::{State, Update};
 
 /// An optimizer that follows a study.
 pub struct Sampler {
-    optimizer: Box<dyn Optimizer>,
+    optimizer: Optimizer,
     /// By trial: its encoded point.
     points: Vec<Vec<f64>>,
     /// How many updates of the study it knows.
@@ -84,10 +84,10 @@ impl Sampler {
         Ok(self.points[trial].clone())
     }
 
-    /// What to try in trial `trial`.
-    pub fn suggest(&self, trial: usize, state: &State) -> Assignment {
-        let x = self.optimizer.suggest(&mut rng(state.definition().seed, trial as u64));
-        state.encoding().decode(&x)
+    /// What to try in trial `trial`, and why.
+    pub fn suggest(&self, trial: usize, state: &State) -> (Assignment, Why) {
+        let Suggestion { x, why } = self.optimizer.suggest(&mut rng(state.definition().seed, trial as u64));
+        (state.encoding().decode(&x), why)
     }
 
     /// By how much the best value is expected to become better.
@@ -126,7 +126,7 @@ fn build(
     definition: &Definition,
     domain: &optimist::encode::Domain,
     trials: usize,
-) -> Result<Box<dyn Optimizer>, MethodError> {
+) -> Result<Optimizer, MethodError> {
     definition.optimizer.method().build(domain, trials, definition.seed)
 }
 
@@ -207,7 +207,7 @@ impl Replay {
                 return Ok(());
             }
             sampler.refresh(state)?;
-            let suggested = sampler.suggest(*trial, state);
+            let (suggested, _) = sampler.suggest(*trial, state);
             self.verification.n_suggestions += 1;
             if state.head() != *seen || !is_same(&suggested, params) {
                 let recorded = params.clone();

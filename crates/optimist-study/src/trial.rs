@@ -1,5 +1,6 @@
 //! A trial, as the log has it so far.
 
+use optimist::Why;
 use optimist::space::Assignment;
 
 use crate::evaluation::Measurement;
@@ -12,8 +13,10 @@ pub struct Trial {
     pub number: usize,
     /// The active parameters.
     pub params: Assignment,
-    /// Why this point.
+    /// Who wanted this point.
     pub source: Source,
+    /// How the optimizer found it, if it did and the record says so.
+    pub why: Option<Why>,
     /// How it stands.
     pub state: TrialState,
     /// How often it was started; not counting starts that were called off.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use optimist::space::{Assignment, Value};
 use optimist_study::view::{Listed, StudySummary, StudyView};
-use optimist_study::{Measurement, Storage, Study, StudyFile};
+use optimist_study::{Evaluation, Measurement, Storage, Study, StudyFile};
 use serde_json::json;
 
 const STUDY: &str = "
@@ -29,11 +29,11 @@ fn film(storage: &Storage) -> Study {
     study.tell(0, Measurement::new(1.5), None).unwrap();
     let kind = optimist_study::FailureKind::Infeasible;
     let reason = "it peeled off".to_owned();
-    study.fail(1, &optimist_study::objective::NoValue { kind, reason, stderr: None }, None).unwrap();
+    study.tell(1, Evaluation::Failed { kind, reason, stderr: None }, None).unwrap();
     study.cancel(2).unwrap();
     study.ask_within(Some("anna"), Some(Duration::from_secs(86_400))).unwrap();
     (0..2).for_each(|_| drop(study.ask(None).unwrap()));
-    study.put_back(5, "power cut").unwrap();
+    study.tell(5, Evaluation::Stopped { reason: "power cut".to_owned() }, None).unwrap();
     study
 }
 
@@ -64,7 +64,7 @@ fn a_study_is_written_as_one_object() {
             r#""asked_at":{}}}],"#,
             r#""waiting":[{{"trial":5,"params":{{"gas":5}},"state":"waiting","source":"enqueued","#,
             r#""reason":"power cut","lease":"none","asked_at":{}}}],"#,
-            r#""queue":[{{"gas":5}}]}}"#
+            r#""queue":[{{"gas":5}}],"suggestions":[]}}"#
         ),
         study.state().created_at(),
         asked_at(3),

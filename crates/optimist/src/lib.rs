@@ -72,6 +72,8 @@ mod search;
 pub mod settings;
 mod sobol;
 pub mod space;
+#[doc(hidden)]
+pub mod spelling;
 mod theory;
 mod trust_region;
 mod warp;

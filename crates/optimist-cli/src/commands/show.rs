@@ -63,6 +63,11 @@ fn overview(state: &State, view: &StudyView) -> String {
         let value = or_dash(observed.value().map(|value| significant(value, 6)));
         rows.push(("best observed", format!("trial {}: {value}", observed.number)));
     }
+    if !view.suggestions.is_empty() {
+        let found: Vec<String> =
+            view.suggestions.iter().map(|found| format!("{} by {}", found.trials, found.how)).collect();
+        rows.push(("suggestions", found.join(", ")));
+    }
     rows.extend([
         ("objective", objective),
         ("optimizer", optimizer),

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use optimist_study::Study;
 
 use crate::session;
 use crate::storage::StudyArgs;

@@ -4,7 +4,7 @@ use optimist_study::view::number::significant;
 use optimist_study::{Direction, State, Trial, TrialState};
 use serde_json::{Value, json};
 
-use super::{Plot, PlotKind};
+use super::{Plot, PlotKind, how};
 use crate::canvas::{Canvas, Shape, colour};
 use crate::chart::{Axis, Chart};
 
@@ -41,14 +41,15 @@ fn draw(state: &State) -> Canvas {
     let is_titled = trials.len() <= MOST_TITLED;
     for trial in trials.iter().filter(|trial| trial.state == TrialState::Failed) {
         let at = chart.at(x.position(trial.number as f64), 0.0);
-        let title = is_titled.then(|| format!("trial {} failed", trial.number));
+        let title = is_titled.then(|| format!("trial {} failed{}", trial.number, how(trial)));
         chart.canvas.add_titled(colour::FAILED, Shape::Cross { at: (at.0, at.1 - 6.0), radius: 3.0 }, title);
     }
     let Some(trace) = trace else { return chart.canvas };
     let radius = if trace.values.len() > 400 { 2.0 } else { 3.0 };
     for &(number, value) in &trace.values {
         let at = chart.at(x.position(number as f64), y.position(value));
-        let title = is_titled.then(|| format!("trial {number}: {}", significant(value, 6)));
+        let title =
+            is_titled.then(|| format!("trial {number}: {}{}", significant(value, 6), how(&trials[number])));
         chart.canvas.add_titled(colour::POINT, Shape::Dot { at, radius }, title);
     }
     let at = |(number, best): (usize, f64)| chart.at(x.position(number as f64), y.position(best));

@@ -36,7 +36,7 @@ pub mod terminal;
 use std::path::Path;
 
 use optimist_study::view::number::{count, significant};
-use optimist_study::{State, StudyError};
+use optimist_study::{State, StudyError, Trial};
 use serde_json::{Map, Value};
 
 use self::surrogate::Surrogate;
@@ -190,6 +190,11 @@ impl Plot {
 }
 
 /// What the study is and how it stands.
+/// How a trial was found, in brackets; nothing where that is not known.
+fn how(trial: &Trial) -> String {
+    trial.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"))
+}
+
 fn headline(state: &State) -> String {
     let name = &state.definition().name;
     let n_ended = state.trials().iter().filter(|trial| trial.has_ended()).count();

@@ -6,7 +6,7 @@ use optimist_study::{State, Trial, TrialState};
 use serde_json::{Value, json};
 
 use super::history::{Trace, valued};
-use super::{Plot, PlotKind};
+use super::{Plot, PlotKind, how};
 use crate::canvas::{Canvas, Shape, colour};
 use crate::chart::{Axis, Chart};
 
@@ -69,11 +69,12 @@ fn panel(state: &State, parameter: &Parameter, trials: &[&Trial], y: &Axis) -> C
         let (Some(param), Some(value)) = (trial.params.get(&parameter.name), trial.value()) else { continue };
         let at = chart.at(x.position_of(param) + jitter(trial, &x), y.position(value));
         let title = format!(
-            "trial {}: {} = {}, value {}",
+            "trial {}: {} = {}, value {}{}",
             trial.number,
             parameter.name,
             shown(param),
-            significant(value, 6)
+            significant(value, 6),
+            how(trial)
         );
         let title = Some(title).filter(|_| trials.len() < MOST_POINTS);
         let (colour, radius) =

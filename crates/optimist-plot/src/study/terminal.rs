@@ -82,6 +82,7 @@ mod tests {
             number,
             params: Assignment::default(),
             source: Source::Enqueued,
+            why: None,
             state: if value.is_some() { TrialState::Complete } else { TrialState::Failed },
             attempts: 1,
             measurements: value.map(Measurement::new).into_iter().collect(),

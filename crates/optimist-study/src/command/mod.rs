@@ -3,7 +3,7 @@
 //! Given: a trial. Gives: what the command said about it, or why it gave no value.
 //! Whatever the command does (crash, hang, flood a pipe, talk nonsense), the trial ends.
 
-mod process;
+pub mod process;
 mod reply;
 
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::event::FailureKind;
 use crate::interrupt::Interrupt;
 use crate::objective::{Mode, Objective, environment_name};
 use crate::study::Job;
-use process::{Output, Process};
+use process::{Group, Output, Process};
 
 /// Measures one trial after another with a command, keeping a serving process alive in between.
 pub struct CommandEvaluator {
@@ -99,7 +99,7 @@ impl CommandEvaluator {
     fn start(&self, command: Command) -> Result<Process, StartError> {
         let (program, folder) =
             (command.get_program().to_string_lossy().into_owned(), &self.objective.folder);
-        Process::start(command).map_err(|error| {
+        Process::start(command, Group::Own).map_err(|error| {
             let folder = folder.display();
             let reason =
                 format!("cannot start `{program}` in {folder}: {error}; check `command` in [objective]");

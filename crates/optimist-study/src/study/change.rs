@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use optimist::ENGINE_VERSION;
 use optimist::space::Assignment;
+use optimist::{ENGINE_VERSION, Why};
 
 use super::commit::Decision;
 use super::{Job, Kept, Study};
@@ -60,33 +60,34 @@ impl Study {
         self.refresh()?;
         self.commit(|study| {
             let trial = study.state.trials().len();
-            let (source, params) = match next(&study.state) {
+            let (source, params, why) = match next(&study.state) {
                 None => return Ok(Decision::leave(None)),
                 Some(Next::Retry(trial)) => {
                     let known = &study.state.trials()[trial];
-                    let job = Job { trial, params: known.params.clone(), source: known.source };
+                    let (params, why) = (known.params.clone(), known.why.clone());
+                    let job = Job { trial, params, source: known.source, why };
                     let retried = Event::Retried { trial, worker: worker.clone() };
                     return Ok(Decision::append(retried, Some(job)).claim(trial, lease));
                 }
-                Some(Next::Enqueued(params)) => (Source::Enqueued, params),
+                Some(Next::Enqueued(params)) => (Source::Enqueued, params, None),
                 Some(Next::Replicate(of)) => {
-                    (Source::Replicate { of }, study.state.trials()[of].params.clone())
+                    (Source::Replicate { of }, study.state.trials()[of].params.clone(), None)
                 }
                 Some(Next::Suggest) => match suggestion.take().filter(|made| made.trial == trial) {
                     // Others have told, but nobody has asked: it is as good as it was.
-                    Some(made) => (made.source, made.params),
+                    Some(made) => (made.source, made.params, made.why),
                     None => study.suggest(trial)?,
                 },
             };
-            let job = Job { trial, params, source };
+            let job = Job { trial, params, source, why };
             suggestion = matches!(source, Source::Suggested { .. }).then(|| job.clone());
-            let (params, worker) = (job.params.clone(), worker.clone());
-            let asked = Event::Asked { trial, params, source, worker };
+            let (params, worker, why) = (job.params.clone(), worker.clone(), job.why.clone());
+            let asked = Event::Asked { trial, params, source, worker, why };
             Ok(Decision::append(asked, Some(job)).claim(trial, lease))
         })
     }
 
-    fn suggest(&mut self, trial: usize) -> Result<(Source, Assignment), StudyError> {
+    fn suggest(&mut self, trial: usize) -> Result<(Source, Assignment, Option<Why>), StudyError> {
         let (sampler, state) = self.sampler()?;
         let gain = state.plan().min_gain.and_then(|_| sampler.expected_gain());
         let source = Source::Suggested {
@@ -94,7 +95,8 @@ impl Study {
             gain: gain.filter(|gain| gain.is_finite()),
             engine: (state.engine() != ENGINE_VERSION).then_some(ENGINE_VERSION),
         };
-        Ok((source, sampler.suggest(trial, state)))
+        let (params, why) = sampler.suggest(trial, state);
+        Ok((source, params, Some(why)))
     }
 
     /// Stores what came of a trial: a value, a failure, or that it was stopped.

@@ -198,6 +198,7 @@ mod tests {
             params,
             source: Source::Suggested { seen: 3, gain: None, engine: None },
             worker: None,
+            why: None,
         };
         study.commit(|_| Ok(Decision::append(asked.clone(), ()))).unwrap();
         let verification = study.verify(|_| ()).unwrap();

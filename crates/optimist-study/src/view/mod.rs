@@ -12,6 +12,6 @@ mod summary;
 mod trial;
 
 pub use best::Best;
-pub use study::{StudyView, UnderwayView};
+pub use study::{FoundView, StudyView, UnderwayView};
 pub use summary::{Listed, StudySummary};
 pub use trial::TrialView;

@@ -1,5 +1,6 @@
 //! How a study stands, in one object.
 
+use optimist::Why;
 use optimist::space::{Assignment, Space};
 use serde::Serialize;
 
@@ -50,6 +51,17 @@ pub struct StudyView<'s> {
     pub waiting: Vec<UnderwayView<'s>>,
     /// Points that somebody wants to be tried, the oldest first.
     pub queue: Vec<&'s Assignment>,
+    /// How suggestions were found, each way with how many; in the order in which they first occurred.
+    pub suggestions: Vec<FoundView>,
+}
+
+/// One way in which suggestions were found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FoundView {
+    /// In words, such as `exploration` or `optimism under anova`.
+    pub how: String,
+    /// How many trials.
+    pub trials: usize,
 }
 
 /// A trial that has not ended.
@@ -89,6 +101,7 @@ impl<'s> StudyView<'s> {
             running: state.running().map(underway).collect(),
             waiting: state.waiting().map(underway).collect(),
             queue: state.queue().collect(),
+            suggestions: suggestions(state.trials()),
         }
     }
 }
@@ -102,6 +115,21 @@ impl<'s> UnderwayView<'s> {
         };
         Self { trial: TrialView::new(trial), lease, asked_at: trial.asked_at }
     }
+}
+
+fn suggestions(trials: &[Trial]) -> Vec<FoundView> {
+    let mut found: Vec<FoundView> = Vec::new();
+    for why in trials.iter().filter_map(|trial| trial.why.as_ref()) {
+        let how = match why {
+            Why::Optimism { family, .. } => format!("optimism under {family}"),
+            why => why.to_string(),
+        };
+        match found.iter_mut().find(|known| known.how == how) {
+            Some(known) => known.trials += 1,
+            None => found.push(FoundView { how, trials: 1 }),
+        }
+    }
+    found
 }
 
 fn reason(over: Over) -> String {

@@ -1,5 +1,6 @@
 //! A trial: what there is to say about it, and nothing else.
 
+use optimist::Why;
 use optimist::space::Assignment;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -16,8 +17,11 @@ pub struct TrialView<'t> {
     pub params: &'t Assignment,
     /// `running`, `waiting`, `complete`, `failed` or `cancelled`.
     pub state: &'static str,
-    /// Why this point: `suggested`, `enqueued`, `replicate` or `imported`.
+    /// Who wanted this point: `suggested`, `enqueued`, `replicate` or `imported`.
     pub source: &'static str,
+    /// Of a suggestion: how the optimizer found it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<&'t Why>,
     /// Of a replicate: the first trial at this point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<usize>,
@@ -67,6 +71,7 @@ impl<'t> TrialView<'t> {
             params: &trial.params,
             state: trial.state.word(),
             source: trial.source.word(),
+            why: trial.why.as_ref(),
             of: match trial.source {
                 Source::Replicate { of } => Some(of),
                 Source::Suggested { .. } | Source::Enqueued | Source::Imported => None,
@@ -89,7 +94,7 @@ impl<'t> TrialView<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objective::Measurement;
+    use crate::evaluation::Measurement;
     use crate::trial::{Failure, TrialState};
 
     fn enqueued() -> Trial {
@@ -97,6 +102,7 @@ mod tests {
             number: 4,
             params: Assignment::from_iter([("x", 0.5)]),
             source: Source::Enqueued,
+            why: None,
             state: TrialState::Running,
             attempts: 1,
             measurements: Vec::new(),
@@ -116,6 +122,18 @@ mod tests {
     fn what_is_not_known_is_left_out() {
         let expected = r#"{"trial":4,"params":{"x":0.5},"state":"running","source":"enqueued"}"#;
         assert_eq!(written(&enqueued()), expected);
+    }
+
+    #[test]
+    fn a_suggestion_says_how_it_was_found() {
+        let why = Some(Why::Optimism { family: "anova".to_owned(), radius: 0.5 });
+        let trial =
+            Trial { why, source: Source::Suggested { seen: 1, gain: None, engine: None }, ..enqueued() };
+        let expected = concat!(
+            r#"{"trial":4,"params":{"x":0.5},"state":"running","source":"suggested","#,
+            r#""why":{"phase":"optimism","family":"anova","radius":0.5}}"#
+        );
+        assert_eq!(written(&trial), expected);
     }
 
     #[test]
