@@ -2,7 +2,7 @@
 //! Optimist's own, or peers that run as processes of their own.
 
 use optimist::encode::Domain;
-use optimist::{ENGINE_VERSION, Method, MethodError};
+use optimist::{ENGINE_VERSION, Method, MethodError, spelling};
 
 use crate::contestant::Contestant;
 use crate::peer;
@@ -59,11 +59,9 @@ pub fn check<S: AsRef<str>>(names: &[S]) -> Result<(), OptimizerError> {
 
 /// A name that nobody has may be one of a peer, misspelt.
 fn with_peers(typed: &str, error: MethodError) -> MethodError {
-    let MethodError::Unknown { nearest, .. } = &error else { return error };
-    let likeness = |name: &str| strsim::normalized_damerau_levenshtein(&typed.to_lowercase(), name);
-    let own = nearest.as_deref().map_or(0.55, likeness); // at least as like as suggestions of our own are
-    let peer = peer::NAMES.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    match peer.filter(|peer| likeness(peer) > own) {
+    let MethodError::Unknown { nearest: ours, .. } = &error else { return error };
+    let nearest = spelling::nearest(typed, peer::NAMES.into_iter().chain(ours.as_deref()));
+    match nearest.filter(|name| peer::NAMES.contains(name)) {
         Some(peer) => MethodError::Unknown { name: typed.to_owned(), nearest: Some(peer.to_owned()) },
         None => error,
     }

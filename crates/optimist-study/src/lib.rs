@@ -51,7 +51,7 @@ pub use event::{Cause, Event, FailureKind, Record, Source};
 pub use insight::{LeaveOneOut, StudyInsight, TrialPrediction};
 pub use interrupt::Interrupt;
 pub use log::{Storage, StorageError};
-pub use objective::{Measurement, Objective};
+pub use objective::{Measurement, Objective, process};
 pub use state::State;
 pub use study::{Import, Imported, Job, Kept, Study};
 pub use study_file::{StudyFile, StudyFileError};

@@ -344,21 +344,6 @@ pub enum TellError {
     },
 }
 
-/// The candidate spelled most like `typed`, if any is close enough to be what was meant.
-pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    /// Of the letters of the longer word, a little over half must agree.
-    const CLOSE_ENOUGH: f64 = 0.55;
-    candidates
-        .into_iter()
-        .map(|candidate| {
-            let (typed, lower) = (typed.to_lowercase(), candidate.to_lowercase());
-            (candidate, strsim::normalized_damerau_levenshtein(&typed, &lower))
-        })
-        .filter(|&(_, likeness)| likeness >= CLOSE_ENOUGH)
-        .max_by(|(_, a), (_, b)| a.total_cmp(b))
-        .map(|(candidate, _)| candidate.to_owned())
-}
-
 fn did_you_mean(nearest: &Option<String>, otherwise: &str) -> String {
     match nearest {
         Some(nearest) => format!("; did you mean `{nearest}`?"),
@@ -382,14 +367,6 @@ fn backticked(texts: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_spelling_is_offered_only_when_it_is_near() {
-        let names = ["learning_rate", "momentum", "lr"];
-        assert_eq!(nearest("learnign_rate", names).as_deref(), Some("learning_rate"));
-        assert_eq!(nearest("Momentun", names).as_deref(), Some("momentum"));
-        assert_eq!(nearest("depth", names), None);
-    }
 
     #[test]
     fn errors_say_what_was_wrong_and_what_to_do() {

@@ -56,6 +56,7 @@ pub mod search;
 pub mod settings;
 pub mod sobol;
 pub mod space;
+pub mod spelling;
 pub mod theory;
 pub mod trust_region;
 pub mod warp;

@@ -11,10 +11,11 @@ use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
 
 use crate::baselines::{Acquisition, CmaEs, GpBo, GpSettings, GpUcbSettings, Random, Sobol, Tpe, Turbo};
 use crate::encode::Domain;
-use crate::error::{MethodError, nearest};
+use crate::error::MethodError;
 use crate::go_ucb::GoUcb;
 use crate::optimizer::Optimizer;
 use crate::settings::Settings;
+use crate::spelling;
 
 /// Which suggestions are made, as a number: it rises with every change after which some optimizer suggests something else
 /// from the same history and seed, and only then. `tests/engine.rs` has suggestions that must not change without it.
@@ -97,7 +98,7 @@ impl FromStr for Method {
         let mut parts = word.split(':');
         let name = parts.next().unwrap_or_default();
         if !Self::NAMES.contains(&name) {
-            let nearest = nearest(name, Self::NAMES);
+            let nearest = spelling::nearest(name, Self::NAMES).map(str::to_owned);
             return Err(MethodError::Unknown { name: name.to_owned(), nearest });
         }
         let settings = parts.map(|part| part.split_once('=').unwrap_or(("preset", part)));

@@ -1,18 +1,14 @@
 //! Measures what the result file lacks, a process for each cell, one at a time: they would slow each other down.
 
-use std::io::Read;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use optimist_study::process::{Group, Process};
 
 use super::{Cell, SpeedRecord, Sweeps, Timing};
-use crate::optimizers;
-use crate::process::last_words;
 use crate::results::{Appender, ResultsError};
+use crate::{optimizers, process};
 
 /// What happens during a run.
 #[derive(Debug)]
@@ -86,41 +82,21 @@ fn is_settled(record: &SpeedRecord, limit: Duration) -> bool {
 }
 
 /// What a process of its own says of its cell.
-fn measure_apart(mut command: Command, limit: Duration) -> Timing {
+fn measure_apart(command: Command, limit: Duration) -> Timing {
     let failed = |reason: String| Timing::Failed { reason };
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own: whatever it has started ends with it.
-    let mut child = match command.process_group(0).spawn() {
-        Ok(child) => child,
+    let mut process = match Process::start(command, Group::Own) {
+        Ok(process) => process,
         Err(error) => return failed(format!("its process cannot be started: {error}")),
     };
-    let errors = child.stderr.take().map(|stderr| thread::spawn(move || last_words(stderr)));
-    if !ends_within(&mut child, limit + GRACE) {
-        let _ = kill_process_group(Pid::from_child(&child), Signal::KILL); // fails only if it has just ended
-        let _ = child.wait();
+    let mut answer = String::new();
+    let deadline = process::deadline(limit.saturating_add(GRACE));
+    if process::wait(&mut process, deadline, |line| answer = line).is_none() {
         return Timing::OverLimit { seconds: limit.as_secs_f64() };
     }
-    let mut answer = String::new();
-    let read = child.stdout.take().map(|mut stdout| stdout.read_to_string(&mut answer));
-    match (read, serde_json::from_str(answer.trim())) {
-        (Some(Ok(_)), Ok(outcome)) => outcome,
-        _ => {
-            let words = errors.and_then(|errors| errors.join().ok()).unwrap_or_default();
-            failed(format!("its process ended without an answer; its last words: {words}"))
-        }
-    }
-}
-
-/// Whether a process ends in time; what it prints is short enough to wait in the pipe.
-fn ends_within(child: &mut Child, time: Duration) -> bool {
-    let start = Instant::now();
-    while start.elapsed() < time {
-        match child.try_wait() {
-            Ok(None) => thread::sleep(Duration::from_millis(20)),
-            Ok(Some(_)) | Err(_) => return true,
-        }
-    }
-    false
+    serde_json::from_str(&answer).unwrap_or_else(|_| {
+        let words = process::last_words(&process).unwrap_or_default();
+        failed(format!("its process ended without an answer; its last words: {words}"))
+    })
 }
 
 #[cfg(all(test, unix))]

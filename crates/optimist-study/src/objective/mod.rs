@@ -3,7 +3,7 @@
 //! Given: the parameters of a trial. Gives: what the command answered, or why it gave no value.
 //! Whatever the command does (crash, hang, flood a pipe, talk nonsense), a trial ends with an answer.
 
-mod process;
+pub mod process;
 mod reply;
 
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::definition::optional_seconds;
 use crate::event::FailureKind;
 use crate::interrupt::Interrupt;
-use process::{Event, Process};
+use process::{Group, Output, Process};
 pub use reply::Measurement;
 use reply::Reply;
 
@@ -124,16 +124,16 @@ impl<'a> Evaluator<'a> {
         let deadline = self.deadline();
         let mut last_line = None;
         loop {
-            match process.next_event(deadline, self.interrupt) {
-                Event::Line(line) if line.trim().is_empty() => {}
-                Event::Line(line) => last_line = Some(line),
-                Event::OutputClosed => {}
-                Event::TimedOut => return Ok(self.timed_out(&mut process)),
-                Event::Interrupted => return Ok(Answer::Interrupted),
-                Event::Ended(status) if !status.success() => {
+            match process.next_output(deadline, self.interrupt) {
+                Output::Line(line) if line.trim().is_empty() => {}
+                Output::Line(line) => last_line = Some(line),
+                Output::Closed => {}
+                Output::TimedOut => return Ok(self.timed_out(&mut process)),
+                Output::Interrupted => return Ok(Answer::Interrupted),
+                Output::Ended(status) if !status.success() => {
                     return Ok(failed(&process, FailureKind::Crashed, process::describe(status)));
                 }
-                Event::Ended(_) => break,
+                Output::Ended(_) => break,
             }
         }
         let reply = last_line.as_deref().map_or_else(
@@ -153,18 +153,18 @@ impl<'a> Evaluator<'a> {
         server.forget_errors();
         server.send(format!("{}\n", serde_json::json!({ "trial": trial, "params": params })));
 
-        let event = server.next_event(self.deadline(), self.interrupt);
+        let event = server.next_output(self.deadline(), self.interrupt);
         Ok(match event {
-            Event::Line(line) => {
+            Output::Line(line) => {
                 let reply = Reply::parse(&line);
                 let is_in_step = !matches!(reply, Reply::Garbage(_));
                 let answer = answer(&server, reply);
                 self.server = is_in_step.then_some(server);
                 answer
             }
-            Event::TimedOut => self.timed_out(&mut server),
-            Event::Interrupted => Answer::Interrupted,
-            Event::OutputClosed | Event::Ended(_) => {
+            Output::TimedOut => self.timed_out(&mut server),
+            Output::Interrupted => Answer::Interrupted,
+            Output::Closed | Output::Ended(_) => {
                 let how = server.end().map_or_else(|| "the command ended".to_owned(), process::describe);
                 failed(&server, FailureKind::Crashed, format!("{how} before it answered"))
             }
@@ -174,7 +174,7 @@ impl<'a> Evaluator<'a> {
     fn start(&self, command: Command) -> Result<Process, StartError> {
         let program = command.get_program().to_string_lossy().into_owned();
         let folder = self.objective.folder.clone();
-        Process::start(command).map_err(|reason| StartError { program, folder, reason })
+        Process::start(command, Group::Own).map_err(|reason| StartError { program, folder, reason })
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -209,7 +209,7 @@ impl Drop for Evaluator<'_> {
         if let Some(mut server) = self.server.take() {
             server.close_input();
             let deadline = Some(Instant::now() + PATIENCE);
-            while let Event::Line(_) | Event::OutputClosed = server.next_event(deadline, self.interrupt) {}
+            while let Output::Line(_) | Output::Closed = server.next_output(deadline, self.interrupt) {}
         }
     }
 }

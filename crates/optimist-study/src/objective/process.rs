@@ -1,7 +1,7 @@
 //! A child process whose pipes can never block us, and which never outlives us.
 //!
 //! Each pipe has a thread of its own, and one more waits for the exit; all report to one channel.
-//! The process leads a group of its own, which is killed as a whole.
+//! The benchmark runs its peers and classifiers with it, too.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -26,6 +26,7 @@ const TAIL_LINES: usize = 12;
 /// A running command.
 pub struct Process {
     child: Child,
+    group: Group,
     /// `None` once the input is closed.
     input: Option<Sender<String>>,
     reports: Receiver<Report>,
@@ -37,13 +38,22 @@ pub struct Process {
     status: Option<ExitStatus>,
 }
 
-/// What happened next.
+/// The process group that a command runs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Its own, which is killed as a whole: what the command has started ends with it.
+    Own,
+    /// Ours: what stops us, such as Ctrl-C in a terminal, stops the command as well.
+    Inherited,
+}
+
+/// What comes next out of a process.
 #[derive(Debug)]
-pub enum Event {
+pub enum Output {
     /// A line of standard output, without its end.
     Line(String),
     /// There will be no further line.
-    OutputClosed,
+    Closed,
     /// The process has exited, and all it wrote has been read.
     Ended(ExitStatus),
     /// The deadline has passed.
@@ -60,9 +70,15 @@ enum Report {
 }
 
 impl Process {
-    /// Starts `command` with all three pipes, in a process group of its own.
-    pub fn start(mut command: Command) -> std::io::Result<Self> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    /// Starts `command` with all three pipes.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn start(mut command: Command, group: Group) -> std::io::Result<Self> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if group == Group::Own {
+            command.process_group(0);
+        }
         let mut child = command.spawn()?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         // Bounded, so that a flood is held back in the pipe and not piled up here.
@@ -98,7 +114,13 @@ impl Process {
                     .for_each(drop)
             });
         }
-        Ok(Self { child, input: Some(input), reports, errors, open_pipes: 2, read_until: None, status: None })
+        let input = Some(input);
+        Ok(Self { child, group, input, reports, errors, open_pipes: 2, read_until: None, status: None })
+    }
+
+    /// The process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Writes to standard input, sooner or later: never blocks.
@@ -114,32 +136,32 @@ impl Process {
     }
 
     /// Waits for whatever comes first.
-    pub fn next_event(&mut self, deadline: Option<Instant>, interrupt: &Interrupt) -> Event {
+    pub fn next_output(&mut self, deadline: Option<Instant>, interrupt: &Interrupt) -> Output {
         const TICK: Duration = Duration::from_millis(50);
         loop {
             if let Some(status) = self.status {
-                return Event::Ended(status);
+                return Output::Ended(status);
             }
             let now = Instant::now();
             if let Some(until) = self.read_until {
                 if self.open_pipes == 0 || now >= until {
                     match self.end() {
-                        Some(status) => return Event::Ended(status),
-                        None => return Event::TimedOut,
+                        Some(status) => return Output::Ended(status),
+                        None => return Output::TimedOut,
                     }
                 }
             } else if interrupt.is_urgent() {
-                return Event::Interrupted;
+                return Output::Interrupted;
             } else if deadline.is_some_and(|deadline| now >= deadline) {
-                return Event::TimedOut;
+                return Output::TimedOut;
             }
             let next = self.read_until.or(deadline);
             let wait = next.map_or(TICK, |next| next.saturating_duration_since(now).min(TICK));
             match self.reports.recv_timeout(wait) {
-                Ok(Report::Line(line)) => return Event::Line(line),
+                Ok(Report::Line(line)) => return Output::Line(line),
                 Ok(Report::OutputClosed) => {
                     self.open_pipes -= 1;
-                    return Event::OutputClosed;
+                    return Output::Closed;
                 }
                 Ok(Report::ErrorsClosed) => self.open_pipes -= 1,
                 Ok(Report::Exited) => self.exited(),
@@ -163,10 +185,10 @@ impl Process {
         }
     }
 
-    /// Kills the whole group, if it still runs, and says how the process ended.
+    /// Kills the process, with its group if that is its own, and says how it ended.
     pub fn end(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
-            self.kill_group();
+            self.kill();
             self.status = self.child.wait().ok();
         }
         self.status
@@ -185,13 +207,17 @@ impl Process {
     /// What the process left running goes with it; what it wrote is still read.
     fn exited(&mut self) {
         const PATIENCE: Duration = Duration::from_secs(1);
-        self.kill_group();
+        self.kill();
         self.read_until = Some(Instant::now() + PATIENCE);
     }
 
-    fn kill_group(&self) {
+    fn kill(&self) {
+        let pid = Pid::from_child(&self.child);
         // Fails only if nobody is left.
-        let _ = rustix::process::kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        let _ = match self.group {
+            Group::Own => rustix::process::kill_process_group(pid, Signal::KILL),
+            Group::Inherited => rustix::process::kill_process(pid, Signal::KILL),
+        };
     }
 }
 

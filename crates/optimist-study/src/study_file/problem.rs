@@ -4,6 +4,8 @@ use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use optimist::spelling::nearest;
+
 /// The text of a study file and where it came from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
@@ -71,18 +73,6 @@ impl Problem {
         self.help = Some(help.into());
         self
     }
-}
-
-/// The candidate spelled most like `word`, if any is close enough to be what was meant.
-pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    const CLOSE_ENOUGH: f64 = 0.75;
-    let word = word.to_lowercase();
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&word, &candidate.to_lowercase()), candidate))
-        .filter(|(similarity, _)| *similarity >= CLOSE_ENOUGH)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
 }
 
 /// `a`, `b` or `c`.
@@ -183,12 +173,5 @@ mod tests {
         assert!(shown.contains("1 | a = [\n  |     ^ e"), "{shown}");
         let shown = rendered("", vec![Problem::new(7..9, "m", "e")]);
         assert!(shown.contains("s.toml:1:1"), "{shown}");
-    }
-
-    #[test]
-    fn abbreviations_and_typing_errors_are_recognised_but_strangers_are_not() {
-        assert_eq!(nearest("max", ["maximize", "minimize"]), Some("maximize"));
-        assert_eq!(nearest("Minimise", ["maximize", "minimize"]), Some("minimize"));
-        assert_eq!(nearest("banana", ["maximize", "minimize"]), None);
     }
 }
