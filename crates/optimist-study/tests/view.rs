@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use optimist::space::{Assignment, Value};
-use optimist_study::view::{Listed, StudySummary, StudyView};
+use optimist_study::view::{ListedStudy, StudySummary, StudyView};
 use optimist_study::{Evaluation, Measurement, Storage, Study, StudyFile};
 use serde_json::json;
 
@@ -89,8 +89,8 @@ fn why_a_study_is_over_is_said_in_words() {
 fn a_list_has_a_summary_of_each_study_or_why_there_is_none() {
     let storage = Storage::memory();
     let study = film(&storage);
-    let listed = Listed::new(&storage, "film");
-    assert_eq!(listed, Listed::Readable(StudySummary::new(study.state())));
+    let listed = ListedStudy::new(&storage, "film");
+    assert_eq!(listed, ListedStudy::Readable(StudySummary::new(study.state())));
     let expected = format!(
         concat!(
             r#"{{"study":"film","direction":"minimize","trials":6,"done":2,"planned":5,"complete":1,"failed":1,"#,
@@ -101,6 +101,6 @@ fn a_list_has_a_summary_of_each_study_or_why_there_is_none() {
     assert_eq!(serde_json::to_string(&listed).unwrap(), expected);
 
     let error = "study `flim` is not in memory; the only one there is `film`";
-    let missing = serde_json::to_value(Listed::new(&storage, "flim")).unwrap();
+    let missing = serde_json::to_value(ListedStudy::new(&storage, "flim")).unwrap();
     assert_eq!(missing, json!({ "study": "flim", "error": error }));
 }

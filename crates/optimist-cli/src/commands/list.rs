@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use optimist_study::view::number::significant;
-use optimist_study::view::{Listed, StudySummary};
+use optimist_study::view::{ListedStudy, StudySummary};
 
 use crate::show::{age, or_dash, print, print_json, table};
 use crate::storage::{StorageArgs, names};
@@ -31,7 +31,7 @@ pub struct ListArgs {
 pub fn execute(args: ListArgs) -> anyhow::Result<ExitCode> {
     let storage = args.storage.storage()?;
     let names = names(&storage)?;
-    let mut listed = names.iter().map(|name| Listed::new(&storage, name));
+    let mut listed = names.iter().map(|name| ListedStudy::new(&storage, name));
     if args.json {
         listed.try_for_each(|study| print_json(&study))?;
     } else if names.is_empty() {
@@ -46,10 +46,10 @@ pub fn execute(args: ListArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(study: Listed) -> Vec<String> {
+fn row(study: ListedStudy) -> Vec<String> {
     match study {
-        Listed::Unreadable { study, error } => vec![study, format!("cannot be opened: {error}")],
-        Listed::Readable(StudySummary {
+        ListedStudy::Unreadable { study, error } => vec![study, format!("cannot be opened: {error}")],
+        ListedStudy::Readable(StudySummary {
             study,
             direction,
             done,

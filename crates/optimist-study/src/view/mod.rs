@@ -13,5 +13,5 @@ mod trial;
 
 pub use best::Best;
 pub use study::{FoundView, StudyView, UnderwayView};
-pub use summary::{Listed, StudySummary};
+pub use summary::{ListedStudy, StudySummary};
 pub use trial::TrialView;

@@ -36,7 +36,7 @@ pub struct StudySummary {
 /// A study of a storage. One that cannot be opened does not hide the others.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Listed {
+pub enum ListedStudy {
     /// It can be looked at.
     Readable(StudySummary),
     /// It cannot.
@@ -66,7 +66,7 @@ impl StudySummary {
     }
 }
 
-impl Listed {
+impl ListedStudy {
     /// Looks at the study of that name.
     pub fn new(storage: &Storage, name: &str) -> Self {
         match Study::open(storage, name) {
