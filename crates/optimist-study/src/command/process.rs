@@ -23,6 +23,15 @@ const TAIL_BYTES: usize = 4096;
 /// How many lines of it are shown.
 const TAIL_LINES: usize = 12;
 
+/// The process group that a command runs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Its own, which is killed as a whole: what the command has started ends with it.
+    Own,
+    /// Ours: what stops us, such as Ctrl-C in a terminal, stops the command as well.
+    Inherited,
+}
+
 /// A running command.
 pub struct Process {
     child: Child,
@@ -36,15 +45,6 @@ pub struct Process {
     /// Set when the process has exited: until then, its pipes are read to their ends.
     read_until: Option<Instant>,
     status: Option<ExitStatus>,
-}
-
-/// The process group that a command runs in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
-    /// Its own, which is killed as a whole: what the command has started ends with it.
-    Own,
-    /// Ours: what stops us, such as Ctrl-C in a terminal, stops the command as well.
-    Inherited,
 }
 
 /// What comes next out of a process.
@@ -204,7 +204,7 @@ impl Process {
         self.errors.text()
     }
 
-    /// What the process left running goes with it; what it wrote is still read.
+    /// What the process left running in a group of its own goes with it; what it wrote is still read.
     fn exited(&mut self) {
         const PATIENCE: Duration = Duration::from_secs(1);
         self.kill();
