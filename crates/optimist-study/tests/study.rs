@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration;
 
+use optimist::Why;
 use optimist::space::{Assignment, Value};
 use optimist_study::state::Over;
 use optimist_study::{
@@ -302,6 +303,29 @@ mod resuming {
             assert_eq!(once.recommend().unwrap(), often.recommend().unwrap(), "{optimizer}");
             assert_verified(&mut often);
         }
+    }
+
+    #[test]
+    fn how_a_suggestion_was_found_is_stored_and_known_after_a_stop() {
+        let storage = Storage::memory();
+        let text = "name = 's'\ndirection = 'minimize'\ntrials = 20\n[parameters.x]\ntype = 'int'\nlow = 1\nhigh = 9";
+        let mut study = Study::create(&storage, StudyFile::parse(text).unwrap().definition).unwrap();
+        for _ in 0..11 {
+            let job = study.ask(None).unwrap();
+            study.tell(job.trial, Measurement::new(job.params.float("x")), None).unwrap();
+        }
+        assert_eq!(trial(&study, 0).why, Some(Why::Explore));
+        let is_optimistic = |why: &Option<Why>| matches!(why, Some(Why::Optimism { family, radius })
+            if !family.is_empty() && radius.is_finite());
+        assert!(is_optimistic(&trial(&study, 6).why), "{:?}", trial(&study, 6).why);
+        assert!(matches!(trial(&study, 10).why, Some(Why::Random { .. })), "nine points are all there are");
+
+        let mut reopened = Study::open(&storage, "s").unwrap();
+        let reasons = |study: &Study| study.state().trials().iter().map(|t| t.why.clone()).collect::<Vec<_>>();
+        assert_eq!(reasons(&reopened), reasons(&study));
+        let warnings = reopened.warnings().unwrap();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].starts_with("2 suggestions drawn at random"), "{warnings:?}");
     }
 
     #[test]
