@@ -54,7 +54,10 @@ fn how_each_suggestion_was_found_is_told_by_show_by_trials_and_on_the_page() {
         trials.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["why"].clone()).collect();
     assert_eq!(why[0]["phase"], "explore");
     let last = why.last().unwrap();
-    assert!(last["phase"] == "optimism" && last["family"].is_string() && last["radius"].is_number(), "{last}");
+    assert!(
+        last["phase"] == "optimism" && last["family"].is_string() && last["radius"].is_number(),
+        "{last}"
+    );
     folder.run(&["plot", "tune", "-o", "tune.html"]).expect_code(0);
     let page = folder.read("tune.html");
     assert!(page.contains(" (exploration)<") && page.contains(" (optimism under "));

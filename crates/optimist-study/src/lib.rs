@@ -30,7 +30,18 @@
 //! # assert!(study.verify(|_| ())?.mismatches.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Features, all of them on unless you say `default-features = false`: `sqlite` (storage in a file, imports of Optuna's
+//! databases), `postgres` (storage in a database server), `command` (trials measured by the user's command; on Unix only).
+//! Without them the crate builds wherever the standard library does, and keeps studies in memory or in a
+//! [`log::Backend`] of your own.
 
+#[cfg(all(feature = "command", not(unix)))]
+compile_error!(
+    "the feature `command` of optimist-study needs a Unix system; set `default-features = false` and name the others"
+);
+
+#[cfg(feature = "command")]
 mod command;
 pub mod definition;
 mod error;
@@ -50,6 +61,7 @@ mod trial;
 pub mod view;
 pub mod worker;
 
+#[cfg(feature = "command")]
 pub use command::{CommandEvaluator, process};
 pub use definition::{Definition, Direction, Plan};
 pub use error::StudyError;

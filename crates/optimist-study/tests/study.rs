@@ -315,13 +315,16 @@ mod resuming {
             study.tell(job.trial, Measurement::new(job.params.float("x")), None).unwrap();
         }
         assert_eq!(trial(&study, 0).why, Some(Why::Explore));
-        let is_optimistic = |why: &Option<Why>| matches!(why, Some(Why::Optimism { family, radius })
-            if !family.is_empty() && radius.is_finite());
+        let is_optimistic = |why: &Option<Why>| {
+            matches!(why, Some(Why::Optimism { family, radius })
+            if !family.is_empty() && radius.is_finite())
+        };
         assert!(is_optimistic(&trial(&study, 6).why), "{:?}", trial(&study, 6).why);
         assert!(matches!(trial(&study, 10).why, Some(Why::Random { .. })), "nine points are all there are");
 
         let mut reopened = Study::open(&storage, "s").unwrap();
-        let reasons = |study: &Study| study.state().trials().iter().map(|t| t.why.clone()).collect::<Vec<_>>();
+        let reasons =
+            |study: &Study| study.state().trials().iter().map(|t| t.why.clone()).collect::<Vec<_>>();
         assert_eq!(reasons(&reopened), reasons(&study));
         let warnings = reopened.warnings().unwrap();
         assert_eq!(warnings.len(), 1, "{warnings:?}");

@@ -11,15 +11,10 @@ use rusqlite::{Connection, OpenFlags};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::{BadRow, Found, ImportError, ImportOptions, bytes_of, database_path, in_order, word};
+use super::{BadRow, Found, ImportError, ImportOptions, bytes_of, database_path, in_order, is_database};
 use crate::definition::{Definition, Direction, OptimizerChoice, Plan};
 use crate::evaluation::Measurement;
 use crate::study::Import;
-
-/// Whether a file is a SQLite database.
-pub fn is_database(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"SQLite format 3\0")
-}
 
 /// Reads the trials of a study.
 pub fn read(path: &Path, definition: &Definition, options: &ImportOptions) -> Result<Found, ImportError> {
@@ -352,5 +347,12 @@ fn outcome(state: &str, value: Option<f64>, value_type: Option<&str>) -> Option<
         ("PRUNED", _, _) => Some(Err("it was pruned".to_owned())),
         ("FAIL", _, _) => Some(Err("it failed".to_owned())),
         _ => None,
+    }
+}
+
+fn word(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Maximize => "maximized",
+        Direction::Minimize => "minimized",
     }
 }

@@ -141,3 +141,10 @@ impl Log for Memory {
         Ok(studies.by_id.get(&study.0).map_or_else(Vec::new, |kept| kept.leases.iter().map(lease).collect()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Storage, log_contract};
+
+    log_contract!(contract, |_: &str| Storage::memory());
+}

@@ -10,7 +10,9 @@
 pub mod contract;
 mod error;
 mod memory;
+#[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 mod storage;
 
@@ -145,6 +147,7 @@ pub enum LeaseChange {
 }
 
 /// What is stored beside a record, so that a change of a single bit is noticed (FNV-1a).
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 fn checksum(body: &str) -> i64 {
     let hash = body.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -373,6 +373,27 @@ fn without_password(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use crate::log::Storage;
+    use crate::log_contract;
+
+    log_contract!(contract, scratch);
+
+    /// A schema of its own on the server that `scripts/test` starts.
+    fn scratch(fact: &str) -> Option<Storage> {
+        static N_SCHEMAS: AtomicUsize = AtomicUsize::new(0);
+        let Ok(url) = std::env::var("OPTIMIST_TEST_POSTGRES") else {
+            eprintln!("SKIPPED: {fact} on PostgreSQL; `scripts/postgres-test-server run cargo test` runs it");
+            return None;
+        };
+        let n = N_SCHEMAS.fetch_add(1, Ordering::Relaxed);
+        let schema = format!("contract_{}_{n}", std::process::id());
+        let mut client = Client::connect(&url, NoTls).unwrap();
+        client.batch_execute(&format!("CREATE SCHEMA {schema}")).unwrap();
+        let separator = if url.contains('?') { '&' } else { '?' };
+        Some(Storage::postgres(format!("{url}{separator}options=-csearch_path%3D{schema}")))
+    }
 
     #[test]
     fn passwords_are_not_shown() {

@@ -413,6 +413,32 @@ mod tests {
     use super::*;
     use std::fs;
 
+    use crate::log::Storage;
+    use crate::log_contract;
+
+    log_contract!(contract, |_: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        Storage::new(Scratch { file: SqliteFile(folder.path().join("a.db")), _folder: folder })
+    });
+
+    /// A file whose folder is removed with the last storage that uses it.
+    struct Scratch {
+        file: SqliteFile,
+        _folder: tempfile::TempDir,
+    }
+
+    impl Backend for Scratch {
+        fn connect(&self, notify: &Notify) -> Result<Box<dyn Log>, StorageError> {
+            self.file.connect(notify)
+        }
+    }
+
+    impl Display for Scratch {
+        fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+            self.file.fmt(f)
+        }
+    }
+
     #[test]
     fn a_file_that_is_something_else_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();

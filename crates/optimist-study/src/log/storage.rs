@@ -1,12 +1,13 @@
 //! Where studies are kept, and how to connect to it.
 
 use std::fmt::{self, Display, Formatter};
-use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use super::memory::Memory;
+#[cfg(feature = "postgres")]
 use super::postgres::PostgresDatabase;
+#[cfg(feature = "sqlite")]
 use super::sqlite::SqliteFile;
 use super::{Log, StorageError};
 
@@ -50,11 +51,13 @@ impl Storage {
     }
 
     /// A SQLite file, made if it is not there.
-    pub fn sqlite(path: impl Into<PathBuf>) -> Self {
+    #[cfg(feature = "sqlite")]
+    pub fn sqlite(path: impl Into<std::path::PathBuf>) -> Self {
         Self::new(SqliteFile(path.into()))
     }
 
     /// A PostgreSQL database, as `postgres://user:password@host:port/database`.
+    #[cfg(feature = "postgres")]
     pub fn postgres(url: impl Into<String>) -> Self {
         Self::new(PostgresDatabase(url.into()))
     }
@@ -91,12 +94,32 @@ impl FromStr for Storage {
     fn from_str(word: &str) -> Result<Self, StorageError> {
         match word.split_once("://") {
             _ if word == "memory" => Ok(Self::memory()),
-            Some(("postgres" | "postgresql", _)) => Ok(Self::postgres(word)),
+            Some(("postgres" | "postgresql", _)) => database(word),
             Some((scheme, _)) => Err(StorageError::UnknownScheme { scheme: scheme.to_owned() }),
             None if word.is_empty() => Err(StorageError::NoPlace),
-            None => Ok(Self::sqlite(word)),
+            None => file(word),
         }
     }
+}
+
+#[cfg(feature = "sqlite")]
+fn file(path: &str) -> Result<Storage, StorageError> {
+    Ok(Storage::sqlite(path))
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn file(_: &str) -> Result<Storage, StorageError> {
+    Err(StorageError::NotBuiltIn { what: "SQLite files", feature: "sqlite" })
+}
+
+#[cfg(feature = "postgres")]
+fn database(url: &str) -> Result<Storage, StorageError> {
+    Ok(Storage::postgres(url))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn database(_: &str) -> Result<Storage, StorageError> {
+    Err(StorageError::NotBuiltIn { what: "PostgreSQL databases", feature: "postgres" })
 }
 
 /// Without the password.
@@ -120,11 +143,28 @@ mod tests {
     fn a_place_is_known_by_how_it_looks() {
         let shown = |word: &str| word.parse::<Storage>().unwrap().to_string();
         assert_eq!(shown("memory"), "memory");
+        #[cfg(feature = "sqlite")]
         assert_eq!(shown("runs/optimist.db"), "runs/optimist.db");
-        assert_eq!(shown("postgres://me:secret@host:5433/lab"), "postgres://me@host:5433/lab");
-        assert_eq!(shown("postgresql://host/lab"), "postgresql://host/lab");
+        #[cfg(feature = "postgres")]
+        for (word, expected) in [
+            ("postgres://me:secret@host:5433/lab", "postgres://me@host:5433/lab"),
+            ("postgresql://host/lab", "postgresql://host/lab"),
+        ] {
+            assert_eq!(shown(word), expected);
+        }
         let error = "mysql://host/lab".parse::<Storage>().unwrap_err().to_string();
         assert!(error.contains("`mysql://`") && error.contains("postgres://"), "{error}");
         assert!("".parse::<Storage>().is_err());
+    }
+
+    #[test]
+    #[cfg(not(any(feature = "sqlite", feature = "postgres")))]
+    fn what_was_left_out_of_the_program_says_what_brings_it() {
+        let error = |word: &str| word.parse::<Storage>().unwrap_err().to_string();
+        assert!(error("optimist.db").contains("SQLite files: build it with the feature `sqlite`"));
+        let error = error("postgres://me:secret@host/lab");
+        assert!(error.contains("PostgreSQL") && error.contains("feature `postgres`"), "{error}");
+        assert!(!error.contains("secret"), "{error}");
+        assert_eq!("memory".parse::<Storage>().unwrap().to_string(), "memory");
     }
 }
