@@ -82,7 +82,10 @@ fn why_a_study_is_over_is_said_in_words() {
 
     let text = STUDY.replace("target = -2.0", "target = 9.0");
     let mut early = Study::create(&Storage::memory(), StudyFile::parse(&text).unwrap().definition).unwrap();
-    assert!(shown(&mut early).contains(r#""over":null,"best":null,"running":[],"waiting":[],"queue":[]}"#));
+    assert!(
+        shown(&mut early)
+            .contains(r#""over":null,"best":null,"running":[],"waiting":[],"queue":[],"suggestions":[]}"#)
+    );
 }
 
 #[test]
