@@ -4,12 +4,12 @@
 //! An environment that is not whole, because making it was interrupted or versions have changed, counts as missing,
 //! and making it completes it.
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread;
 
-use crate::process::last_words;
+use optimist_study::process::{Group, Process};
+
+use crate::process;
 
 /// A Python environment that a script of the repository makes.
 #[derive(Debug, Clone, Copy)]
@@ -82,13 +82,11 @@ impl Environment {
     fn run_script(&self, folder: &Path, show: &dyn Fn(&str)) -> std::io::Result<Option<String>> {
         let mut script = Command::new("sh");
         script.args(["-c", self.text, self.script]).arg(folder);
-        let mut child = script.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        let errors = child.stderr.take().map(|stderr| thread::spawn(move || last_words(stderr)));
-        if let Some(stdout) = child.stdout.take() {
-            BufReader::new(stdout).lines().map_while(Result::ok).for_each(|line| show(&line));
-        }
-        let last_words = errors.and_then(|errors| errors.join().ok()).unwrap_or_default();
-        Ok((!child.wait()?.success()).then_some(last_words))
+        let mut process = Process::start(script, Group::Inherited)?;
+        process.close_input();
+        let status = process::wait(&mut process, None, |line| show(&line));
+        let succeeded = status.is_some_and(|status| status.success());
+        Ok((!succeeded).then(|| process::last_words(&process).unwrap_or_default()))
     }
 
     fn is_whole(&self, python: &Path) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::results::Record;
+use crate::results::RunRecord;
 use crate::run::Cell;
 
 /// What is left of a run, and what it is expected to cost. An optimizer may be a thousand times slower than
@@ -26,7 +26,7 @@ struct Mean {
 impl Forecast {
     /// Cells that are to be played `jobs` at a time, and records of former runs. Those say how long was waited for
     /// asks only, which is better than nothing.
-    pub fn new(missing: &[Cell], before: &[Record], jobs: usize) -> Forecast {
+    pub fn new(missing: &[Cell], before: &[RunRecord], jobs: usize) -> Forecast {
         let mut forecast = Forecast { jobs: jobs.max(1), ..Forecast::default() };
         for cell in missing {
             *forecast.left.entry((cell.task.name.to_owned(), cell.optimizer.to_owned())).or_default() += 1;
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn former_runs_are_learnt_from() {
-        let before = Record {
+        let before = RunRecord {
             task: "f1".into(),
             optimizer: "slow".into(),
             rep: 0,
@@ -136,6 +136,7 @@ mod tests {
             values: vec![0.0, 0.0],
             ask_ms: vec![500.0, 1500.0],
             seed: 0,
+            engine: None,
         };
         let cells = [cell("f1", "slow", 1), cell("f1", "slow", 2)];
         assert_eq!(seconds(&Forecast::new(&cells, &[before], 1)), Some(4.0));

@@ -1,17 +1,19 @@
 //! How good is an optimizer? Tasks, regret runs over them, and reports.
 //!
 //! ```no_run
-//! use optimist_bench::{optimizers, report::Report, results, run::{self, Grid, Plan}, task, trainer};
+//! use optimist_bench::{optimizers, report::Report, results, run::{self, Experiment, Grid}, task, trainer};
 //!
 //! let grid = Grid { tasks: task::select(&["synthetic"])?, optimizers: vec!["random".into()], reps: 5 };
-//! let plan = Plan { grids: vec![grid], horizon: None, seed: 0, jobs: 2 };
-//! let failures = run::run(&plan, "results.jsonl".as_ref(), &optimizers::build, &trainer::nobody, &|_| {})?;
+//! let experiment = Experiment { grids: vec![grid], horizon: None, seed: 0, jobs: 2 };
+//! let failures = run::run(&experiment, "results.jsonl".as_ref(), &optimizers::build, &trainer::nobody, &|_| {})?;
 //! assert!(failures.is_empty());
 //! println!("{}", Report::new(&results::read("results.jsonl".as_ref())?)?.to_text());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod cache;
+pub mod contestant;
+pub mod engines;
 pub mod environment;
 mod figure;
 pub mod forecast;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::results::Record;
+use crate::results::RunRecord;
 use crate::task::{Task, fold};
 
 /// f* of every task, as a set of records lets us know it.
@@ -17,7 +17,7 @@ pub struct Optima {
 
 impl Optima {
     /// Looks through all records of a file.
-    pub fn new(records: &[Record]) -> Optima {
+    pub fn new(records: &[RunRecord]) -> Optima {
         let mut best_seen = HashMap::new();
         for record in records {
             let best = best_seen.entry((record.task.clone(), fold(record.rep))).or_insert(f64::NEG_INFINITY);
@@ -35,7 +35,7 @@ impl Optima {
     ///
     /// # Panics
     /// If f* is not known and this is not one of the records that were looked through.
-    pub fn regrets(&self, task: &Task, record: &Record) -> Vec<f64> {
+    pub fn regrets(&self, task: &Task, record: &RunRecord) -> Vec<f64> {
         let optimum = self.of(task, record.rep).expect("a record that was looked through has values");
         record.values.iter().map(|value| optimum - value).collect()
     }
@@ -46,8 +46,8 @@ mod tests {
     use super::*;
     use crate::task::find;
 
-    fn record(task: &str, optimizer: &str, rep: usize, values: &[f64]) -> Record {
-        Record {
+    fn record(task: &str, optimizer: &str, rep: usize, values: &[f64]) -> RunRecord {
+        RunRecord {
             task: task.into(),
             optimizer: optimizer.into(),
             rep,
@@ -56,6 +56,7 @@ mod tests {
             values: values.to_vec(),
             ask_ms: vec![0.0; values.len()],
             seed: 0,
+            engine: None,
         }
     }
 

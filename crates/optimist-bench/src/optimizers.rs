@@ -2,13 +2,14 @@
 //! Optimist's own, or peers that run as processes of their own.
 
 use optimist::encode::Domain;
-use optimist::{Method, MethodError, Optimizer};
+use optimist::{ENGINE_VERSION, Method, MethodError, spelling};
 
+use crate::contestant::Contestant;
 use crate::peer;
 
 /// Starts the optimizer `name` on a domain, for `horizon` trials in all.
 pub type Build<'a> =
-    dyn Fn(&str, &Domain, usize, u64) -> Result<Box<dyn Optimizer>, OptimizerError> + Sync + 'a;
+    dyn Fn(&str, &Domain, usize, u64) -> Result<Box<dyn Contestant>, OptimizerError> + Sync + 'a;
 
 /// The optimizer called `name`, such as `go-ucb`, `go-ucb:paper` or `optuna:tpe`.
 ///
@@ -19,7 +20,7 @@ pub fn build(
     domain: &Domain,
     trials: usize,
     seed: u64,
-) -> Result<Box<dyn Optimizer>, OptimizerError> {
+) -> Result<Box<dyn Contestant>, OptimizerError> {
     let failed = |error: String| OptimizerError(format!("optimizer `{name}`: {error}"));
     if !fits(name, domain) {
         return Err(failed("peers know no constraints; give it a task without them".to_owned()));
@@ -29,13 +30,19 @@ pub fn build(
         return Ok(Box::new(peer));
     }
     let method: Method = name.parse().map_err(|error| OptimizerError(with_peers(name, error).to_string()))?;
-    method.build(domain, trials, seed).map_err(|error| failed(error.to_string()))
+    let own = method.build(domain, trials, seed).map_err(|error| failed(error.to_string()))?;
+    Ok(Box::new(own))
 }
 
 /// Whether an optimizer can search a domain: peers know the cube, not constraints in it. Moving their proposals to the
 /// nearest feasible points would be a search of our own making.
 pub fn fits(name: &str, domain: &Domain) -> bool {
     !(domain.is_constrained() && peer::NAMES.contains(&name))
+}
+
+/// The version of the engine behind an optimizer; peers have none.
+pub fn engine(name: &str) -> Option<u32> {
+    (!peer::NAMES.contains(&name)).then_some(ENGINE_VERSION)
 }
 
 /// Whether every name is one that [`build`] knows and every peer answers, so that a slip is found
@@ -52,11 +59,9 @@ pub fn check<S: AsRef<str>>(names: &[S]) -> Result<(), OptimizerError> {
 
 /// A name that nobody has may be one of a peer, misspelt.
 fn with_peers(typed: &str, error: MethodError) -> MethodError {
-    let MethodError::Unknown { nearest, .. } = &error else { return error };
-    let likeness = |name: &str| strsim::normalized_damerau_levenshtein(&typed.to_lowercase(), name);
-    let own = nearest.as_deref().map_or(0.55, likeness); // at least as like as suggestions of our own are
-    let peer = peer::NAMES.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    match peer.filter(|peer| likeness(peer) > own) {
+    let MethodError::Unknown { nearest: ours, .. } = &error else { return error };
+    let nearest = spelling::nearest(typed, peer::NAMES.into_iter().chain(ours.as_deref()));
+    match nearest.filter(|name| peer::NAMES.contains(name)) {
         Some(peer) => MethodError::Unknown { name: typed.to_owned(), nearest: Some(peer.to_owned()) },
         None => error,
     }
@@ -82,6 +87,7 @@ mod tests {
         ] {
             assert_eq!(error(typed), format!("there is no optimizer `{typed}`; did you mean `{meant}`?"));
         }
-        assert!(error("simplex").starts_with("there is no optimizer `simplex`; see"), "{}", error("simplex"));
+        let stranger = error("simplex");
+        assert!(stranger.starts_with("there is no optimizer `simplex`; choose from go-ucb, "), "{stranger}");
     }
 }

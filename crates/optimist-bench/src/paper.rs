@@ -1,4 +1,4 @@
-//! The experiments of the paper, as one plan: which tasks, which optimizers, how often.
+//! The experiments of the paper as grids of runs: which tasks, which optimizers, how often.
 
 use crate::run::Grid;
 use crate::task::{self, UnknownTask};
@@ -34,7 +34,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// The grids of the plan, quick ones first.
+    /// The grids, quick ones first.
     ///
     /// # Errors
     /// If a task is not known.

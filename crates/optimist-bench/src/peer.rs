@@ -7,25 +7,19 @@
 //! its whole cube, one coordinate a column, and each proposal is snapped to the nearest feasible point;
 //! what is told is the point that they proposed. They are not given tasks with constraints.
 //!
-//! A process that dies, is silent or talks nonsense fails the run it is part of, and no other: `suggest`
-//! then unwinds with a [`PeerError`], which regret runs catch.
-//!
-//! A peer is not what the trait promises: its process has a memory of its own, which each suggestion changes. It
-//! suits regret runs, which ask for each point once, and cannot be rebuilt from a record.
+//! A process that dies, is silent or talks nonsense fails the run it is part of, and no other.
 
-use std::cell::RefCell;
 use std::env;
-use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use optimist::encode::Domain;
-use optimist::history::History;
-use optimist::{Observation, Optimizer, Outcome, Recommendation, Rng, TellError};
+use optimist::{Observation, Outcome, Rng, TellError};
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::contestant::{Contestant, ContestantError};
 use crate::process::{LineProcess, ProcessError};
 
 /// The peers that `python/peers.py` has.
@@ -52,10 +46,12 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A running peer.
 pub struct Peer {
-    process: RefCell<LineProcess>,
-    history: History,
-    /// Suggestions, feasible and as the peer had them.
-    suggested: RefCell<Vec<(Vec<f64>, Vec<f64>)>>,
+    process: LineProcess,
+    domain: Domain,
+    /// Proposals that are not told yet, feasible and as the peer had them.
+    proposed: Vec<(Vec<f64>, Vec<f64>)>,
+    /// The first of the points with the largest value told, and that value.
+    best: Option<(Vec<f64>, f64)>,
 }
 
 /// Why a peer cannot go on.
@@ -89,7 +85,7 @@ pub enum PeerError {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Answer {
+enum Reply {
     X(Vec<f64>),
     Error(String),
 }
@@ -128,7 +124,7 @@ pub fn start_with(
 /// # Errors
 /// If it does not.
 pub fn check(name: &str) -> Result<(), PeerError> {
-    start(name, &Domain::cube(2), 1, 0)?.try_ask().map(drop)
+    start(name, &Domain::cube(2), 1, 0)?.propose().map(drop)
 }
 
 /// The environment of the repository that the current folder is in.
@@ -152,68 +148,54 @@ impl Peer {
     ) -> Result<Peer, PeerError> {
         let process = LineProcess::start(command, patience)?;
         process.send(&json!({"init": {"dim": domain.dimension(), "seed": seed, "budget": budget}}));
-        let history = History::new(domain);
-        Ok(Peer { process: RefCell::new(process), history, suggested: RefCell::default() })
+        Ok(Peer { process, domain, proposed: Vec::new(), best: None })
     }
 
     /// Its process, as the operating system counts them.
     pub fn process_id(&self) -> u32 {
-        self.process.borrow().id()
+        self.process.id()
     }
 
-    /// The next suggestion, as the peer has it.
-    fn try_ask(&self) -> Result<Vec<f64>, PeerError> {
-        let line = self.process.borrow_mut().answer(&json!({"ask": 1}))?;
-        let dimension = self.history.domain().dimension();
+    /// The next proposal, as the peer has it.
+    fn propose(&mut self) -> Result<Vec<f64>, PeerError> {
+        let line = self.process.answer(&json!({"ask": 1}))?;
+        let dimension = self.domain.dimension();
         match serde_json::from_str(&line) {
-            Ok(Answer::X(x)) if self.history.domain().check(&x).is_ok() => Ok(x),
-            Ok(Answer::Error(message)) => Err(PeerError::Reported { message }),
+            Ok(Reply::X(x)) if self.domain.check(&x).is_ok() => Ok(x),
+            Ok(Reply::Error(message)) => Err(PeerError::Reported { message }),
             _ => Err(PeerError::Garbage { line: line.chars().take(200).collect(), dimension }),
         }
     }
 }
 
-impl Optimizer for Peer {
-    fn suggest(&self, _: &mut Rng) -> Vec<f64> {
-        let suggested = self.try_ask().unwrap_or_else(|error| resume_unwind(Box::new(error)));
-        let mut x = suggested.clone();
-        self.history.domain().snap(&mut x);
-        self.suggested.borrow_mut().push((x.clone(), suggested));
-        x
+impl Contestant for Peer {
+    fn ask(&mut self, _: &mut Rng) -> Result<Vec<f64>, ContestantError> {
+        let proposed = self.propose()?;
+        let mut x = proposed.clone();
+        self.domain.snap(&mut x);
+        self.proposed.push((x.clone(), proposed));
+        Ok(x)
     }
 
-    fn propose(&mut self, x: Vec<f64>) {
-        self.history.propose(x);
-    }
-
-    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
-        let Observation { x, outcome } = observation.clone();
-        self.history.tell(observation)?;
-        let x = self.forget(&x).unwrap_or(x);
+    fn tell(&mut self, observation: Observation) -> Result<(), ContestantError> {
+        let Observation { x, outcome } = observation;
+        self.domain.check(&x)?;
         let y = match outcome {
+            Outcome::Value { y, .. } if !y.is_finite() => return Err(TellError::NotFinite { y }.into()),
             Outcome::Value { y, .. } => Some(y),
             Outcome::Failed => None,
         };
-        self.process.borrow().send(&json!({"tell": {"x": x, "y": y}}));
+        if let Some(y) = y.filter(|y| self.best.as_ref().is_none_or(|(_, best)| y > best)) {
+            self.best = Some((x.clone(), y));
+        }
+        let idx = self.proposed.iter().position(|(feasible, _)| *feasible == x);
+        let x = idx.map_or(x, |idx| self.proposed.remove(idx).1);
+        self.process.send(&json!({"tell": {"x": x, "y": y}}));
         Ok(())
     }
 
-    fn withdraw(&mut self, x: &[f64]) {
-        self.history.withdraw(x);
-        self.forget(x);
-    }
-
-    fn recommend(&self) -> Option<Recommendation> {
-        self.history.best()
-    }
-}
-
-impl Peer {
-    /// The suggestion that became `x`, which is then no longer waited for.
-    fn forget(&self, x: &[f64]) -> Option<Vec<f64>> {
-        let mut suggested = self.suggested.borrow_mut();
-        let idx = suggested.iter().position(|(feasible, _)| feasible == x)?;
-        Some(suggested.remove(idx).1)
+    fn recommend(&self) -> Option<Vec<f64>> {
+        self.best.as_ref().map(|(x, _)| x.clone())
     }
 }
 

@@ -1,27 +1,18 @@
 //! A child process that is sent lines and answers with lines: peers, and the objective of the real tasks.
 //!
 //! Given: a command. Gives: its answers, or what became of it.
-//! Does not know: what the lines mean. It never blocks for longer than its patience, whatever the process
-//! does, and kills the process when it is dropped.
+//! Does not know: what the lines mean. It never blocks for longer than its patience, whatever the process does, and
+//! kills the process when it is dropped; how is known to `optimist_study::process`.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
 
-/// Longer lines are cut, and so are not answers.
-const LONGEST_LINE: u64 = 1 << 20;
+use optimist_study::Interrupt;
+use optimist_study::process::{Group, Output, Process};
 
 /// A running process.
 pub struct LineProcess {
-    child: Child,
-    /// Lines for the process, written by a thread so that a process that does not read blocks nobody.
-    input: Sender<String>,
-    /// Lines of the process; ended when it has closed its output.
-    output: Receiver<String>,
-    /// The last that it wrote to standard error, once it has ended.
-    errors: Option<JoinHandle<String>>,
+    process: Process,
     patience: Duration,
 }
 
@@ -54,31 +45,20 @@ impl LineProcess {
     ///
     /// # Errors
     /// If the command cannot be started.
-    pub fn start(mut command: Command, patience: Duration) -> Result<LineProcess, ProcessError> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child =
-            command.spawn().map_err(|error| ProcessError::NotStarted { reason: error.to_string() })?;
-        let (input, lines) = mpsc::channel::<String>();
-        if let Some(mut stdin) = child.stdin.take() {
-            // A process that cannot be written to has ended, which the next answer will show.
-            thread::spawn(move || lines.iter().all(|line| stdin.write_all(line.as_bytes()).is_ok()));
-        }
-        let (report, output) = mpsc::channel();
-        if let Some(stdout) = child.stdout.take() {
-            thread::spawn(move || read_lines(BufReader::new(stdout), &report));
-        }
-        let errors = child.stderr.take().map(|stderr| thread::spawn(move || last_words(stderr)));
-        Ok(LineProcess { child, input, output, errors, patience })
+    pub fn start(command: Command, patience: Duration) -> Result<LineProcess, ProcessError> {
+        let process = Process::start(command, Group::Inherited)
+            .map_err(|error| ProcessError::NotStarted { reason: error.to_string() })?;
+        Ok(LineProcess { process, patience })
     }
 
     /// The process, as the operating system counts them.
     pub fn id(&self) -> u32 {
-        self.child.id()
+        self.process.id()
     }
 
     /// Sends a message that is not answered, as one line. Whether it arrived the next answer shows.
     pub fn send(&self, message: &serde_json::Value) {
-        let _ = self.input.send(format!("{message}\n")); // fails only if the process has ended
+        self.process.send(format!("{message}\n"));
     }
 
     /// Sends a message and waits for the line that answers it.
@@ -87,44 +67,75 @@ impl LineProcess {
     /// If there is none in time, or none any more.
     pub fn answer(&mut self, message: &serde_json::Value) -> Result<String, ProcessError> {
         self.send(message);
-        self.output.recv_timeout(self.patience).map_err(|error| match error {
-            RecvTimeoutError::Timeout => ProcessError::Silent { after: self.patience },
-            RecvTimeoutError::Disconnected => self.ended(),
-        })
+        match self.process.next_output(deadline(self.patience), &Interrupt::default()) {
+            Output::Line(line) => Ok(line),
+            Output::Closed | Output::Ended(_) => Err(self.ended()),
+            Output::TimedOut | Output::Interrupted => Err(ProcessError::Silent { after: self.patience }),
+        }
     }
 
     fn ended(&mut self) -> ProcessError {
-        self.kill();
-        let last_words = self.errors.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
-        let last_words = if last_words.is_empty() { "none".to_owned() } else { last_words };
+        /// A process that answers no more may still say why.
+        const LAST_WORDS: Duration = Duration::from_secs(1);
+        wait(&mut self.process, deadline(LAST_WORDS), drop);
+        self.process.end();
+        let last_words = last_words(&self.process).unwrap_or_else(|| "none".to_owned());
         ProcessError::Ended { last_words }
     }
-
-    fn kill(&mut self) {
-        let _ = self.child.kill(); // fails only if it has ended
-        let _ = self.child.wait();
-    }
 }
 
-impl Drop for LineProcess {
-    fn drop(&mut self) {
-        self.kill();
-    }
+/// When `time` will have passed; `None` if that is beyond all clocks.
+pub(crate) fn deadline(time: Duration) -> Option<Instant> {
+    Instant::now().checked_add(time)
 }
 
-fn read_lines(mut output: impl BufRead, report: &Sender<String>) {
+/// How a process ended, if it did before the deadline; `show` is given each line that it wrote until then.
+pub(crate) fn wait(
+    process: &mut Process,
+    deadline: Option<Instant>,
+    mut show: impl FnMut(String),
+) -> Option<ExitStatus> {
     loop {
-        let mut line = Vec::new();
-        match output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
-            Ok(1..) if report.send(String::from_utf8_lossy(&line).trim_end().to_owned()).is_ok() => {}
-            _ => return,
+        match process.next_output(deadline, &Interrupt::default()) {
+            Output::Line(line) => show(line),
+            Output::Closed => {}
+            Output::Ended(status) => return Some(status),
+            Output::TimedOut | Output::Interrupted => return None,
         }
     }
 }
 
-/// The last line that is not empty: that is where Python says what went wrong.
-pub(crate) fn last_words(errors: impl Read) -> String {
-    let lines = BufReader::new(errors).split(b'\n').map_while(Result::ok);
-    let words = lines.map(|line| String::from_utf8_lossy(&line).trim().chars().take(500).collect::<String>());
-    words.filter(|line| !line.is_empty()).last().unwrap_or_default()
+/// The last line of standard error that is not empty: that is where Python says what went wrong.
+pub(crate) fn last_words(process: &Process) -> Option<String> {
+    let errors = process.last_errors()?;
+    Some(errors.lines().last()?.trim().chars().take(500).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shell(script: &str) -> LineProcess {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        LineProcess::start(command, Duration::from_secs(20)).unwrap()
+    }
+
+    /// So that Ctrl-C, and `speed` when it gives a cell up, stop peers as well.
+    #[test]
+    fn a_process_is_in_our_group() {
+        let mut process = shell("exec python3 -c 'import os; print(os.getpgrp())'");
+        let group = process.answer(&json!(1)).unwrap();
+        assert_eq!(group, rustix::process::getpgrp().as_raw_nonzero().to_string());
+    }
+
+    #[test]
+    fn a_process_that_closes_its_output_has_ended_and_its_last_words_are_those_after_that() {
+        let mut process = shell("exec >&-; echo no luck >&2; echo >&2; exec sleep 60");
+        let ended = ProcessError::Ended { last_words: "no luck".to_owned() };
+        assert_eq!(process.answer(&json!(1)), Err(ended.clone()));
+        assert_eq!(process.answer(&json!(2)), Err(ended));
+    }
 }

@@ -1,4 +1,4 @@
-//! Result files: JSON lines, appended to as runs end. [`Record`] is that of regret runs, one per (task, optimizer,
+//! Result files: JSON lines, appended to as runs end. [`RunRecord`] is that of regret runs, one per (task, optimizer,
 //! repetition); `speed` has its own.
 //!
 //! A file is only ever appended to, one whole line at a time. A process that dies in the middle of
@@ -24,7 +24,7 @@ pub trait Line: Serialize + DeserializeOwned {
 
 /// What one optimizer did on one task in one repetition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct RunRecord {
     /// Name of the task.
     pub task: String,
     /// Name of the optimizer.
@@ -41,16 +41,19 @@ pub struct Record {
     pub ask_ms: Vec<f64>,
     /// Seed of the whole grid of runs.
     pub seed: u64,
+    /// The engine that made the suggestions; `None` for peers, and in records older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<u32>,
 }
 
-impl Record {
+impl RunRecord {
     /// What tells one record from another: task, optimizer, repetition, seed.
     pub fn key(&self) -> (&str, &str, usize, u64) {
         (&self.task, &self.optimizer, self.rep, self.seed)
     }
 }
 
-impl Line for Record {
+impl Line for RunRecord {
     fn check(&self) -> Result<(), String> {
         let rounds = self.n + self.horizon;
         if self.values.len() != rounds {
@@ -67,7 +70,7 @@ impl Line for Record {
 ///
 /// # Errors
 /// If the file cannot be read, or a line is not a record.
-pub fn read(path: &Path) -> Result<Vec<Record>, ResultsError> {
+pub fn read(path: &Path) -> Result<Vec<RunRecord>, ResultsError> {
     let text = std::fs::read_to_string(path).map_err(|source| ResultsError::io(path, source))?;
     parse(path, &text)
 }
@@ -177,8 +180,8 @@ fn parse<L: Line>(path: &Path, text: &str) -> Result<Vec<L>, ResultsError> {
 mod tests {
     use super::*;
 
-    fn record(rep: usize) -> Record {
-        Record {
+    fn record(rep: usize) -> RunRecord {
+        RunRecord {
             task: "f1".into(),
             optimizer: "random".into(),
             rep,
@@ -187,6 +190,7 @@ mod tests {
             values: vec![1.0, 0.1 + 0.2, 3.0],
             ask_ms: vec![0.5, 0.25],
             seed: 7,
+            engine: None,
         }
     }
 
@@ -194,7 +198,7 @@ mod tests {
     fn a_record_is_written_as_the_contract_says_and_read_back_exactly() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.jsonl");
-        let (mut appender, before) = Appender::open::<Record>(&path).unwrap();
+        let (mut appender, before) = Appender::open::<RunRecord>(&path).unwrap();
         assert!(before.is_empty());
         appender.append(&record(0)).unwrap();
         assert_eq!(
@@ -202,7 +206,11 @@ mod tests {
             "{\"task\":\"f1\",\"optimizer\":\"random\",\"rep\":0,\"n\":1,\"horizon\":2,\
              \"values\":[1.0,0.30000000000000004,3.0],\"ask_ms\":[0.5,0.25],\"seed\":7}\n"
         );
-        assert_eq!(read(&path).unwrap(), [record(0)]);
+        let ours = RunRecord { engine: Some(12), ..record(1) };
+        appender.append(&ours).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.ends_with("\"seed\":7,\"engine\":12}\n"), "{text}");
+        assert_eq!(read(&path).unwrap(), [record(0), ours], "older records have no engine");
     }
 
     #[test]
@@ -212,7 +220,7 @@ mod tests {
         let line = |rep| format!("{}\n", serde_json::to_string(&record(rep)).unwrap());
         for length in 0..line(1).len() {
             std::fs::write(&path, line(0) + &line(1)[..length]).unwrap();
-            let (mut appender, before) = Appender::open::<Record>(&path).unwrap();
+            let (mut appender, before) = Appender::open::<RunRecord>(&path).unwrap();
             assert_eq!(before, [record(0)]);
             appender.append(&record(2)).unwrap();
             assert_eq!(std::fs::read_to_string(&path).unwrap(), line(0) + &line(2));
@@ -223,10 +231,10 @@ mod tests {
     fn a_file_has_one_writer_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.jsonl");
-        let first = Appender::open::<Record>(&path).unwrap();
-        assert!(matches!(Appender::open::<Record>(&path), Err(ResultsError::Busy { .. })));
+        let first = Appender::open::<RunRecord>(&path).unwrap();
+        assert!(matches!(Appender::open::<RunRecord>(&path), Err(ResultsError::Busy { .. })));
         drop(first);
-        assert!(Appender::open::<Record>(&path).is_ok());
+        assert!(Appender::open::<RunRecord>(&path).is_ok());
     }
 
     #[test]
@@ -240,7 +248,7 @@ mod tests {
         {
             let text = format!("{good}\n{bad}\n{good}\n");
             std::fs::write(&path, &text).unwrap();
-            for error in [read(&path).unwrap_err(), Appender::open::<Record>(&path).err().unwrap()] {
+            for error in [read(&path).unwrap_err(), Appender::open::<RunRecord>(&path).err().unwrap()] {
                 let error = error.to_string();
                 assert!(error.contains("results.jsonl line 2") && error.contains(problem), "{error}");
             }
@@ -263,7 +271,7 @@ mod tests {
                 done.store(true, std::sync::atomic::Ordering::Relaxed);
             });
             while !done.load(std::sync::atomic::Ordering::Relaxed) {
-                let error = Appender::open::<Record>(&path).err().unwrap();
+                let error = Appender::open::<RunRecord>(&path).err().unwrap();
                 assert!(matches!(error, ResultsError::BadLine { .. }), "{error}");
             }
         });

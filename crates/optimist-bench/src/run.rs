@@ -1,6 +1,6 @@
-//! Regret runs: every (task, optimizer, repetition) of a plan, played and recorded.
+//! Regret runs: every (task, optimizer, repetition) of an experiment, played and recorded.
 //!
-//! Given: a plan and where results go. Gives: one line of results per cell of its grids.
+//! Given: an experiment and where results go. Gives: one line of results per cell of its grids.
 //! Luck is fair: the points of Phase I, the noise of each round and the random numbers of the
 //! asks depend on (seed, task, repetition), never on the optimizer, nor on what else is run.
 //! Knows no optimizer by name (`optimizers` does) and prints nothing: `watch` hears of progress.
@@ -17,14 +17,15 @@ use optimist::{Observation, Outcome, Rng, TellError};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
+use crate::contestant::ContestantError;
 use crate::optimizers::{self, Build, OptimizerError};
 use crate::peer::PeerError;
-use crate::results::{Appender, Record, ResultsError};
+use crate::results::{Appender, ResultsError, RunRecord};
 use crate::task::Task;
 use crate::trainer::{Train, TrainError};
 
 /// What to run: every cell of some grids, each once however often it is named.
-pub struct Plan {
+pub struct Experiment {
     /// The grids.
     pub grids: Vec<Grid>,
     /// Asks of a run, if not as many as its task has.
@@ -60,22 +61,24 @@ pub struct Cell<'a> {
 }
 
 /// What [`run`] tells about its progress, from any thread.
-pub enum Event<'a> {
+pub enum Progress<'a> {
     /// Before the first cell.
     Started {
-        /// How many cells the plan has.
+        /// How many cells the experiment has.
         cells: usize,
         /// Those of them that are going to be played.
         missing: &'a [Cell<'a>],
-        /// What the file holds already, of this plan or not.
-        before: &'a [Record],
+        /// Records of the other cells: the file has them already.
+        kept: &'a [&'a RunRecord],
+        /// What the file holds already, of this experiment or not.
+        before: &'a [RunRecord],
         /// How many are played at the same time.
         jobs: usize,
     },
     /// A cell is played and its record written.
     Finished {
         /// What happened.
-        record: &'a Record,
+        record: &'a RunRecord,
         /// How long it took.
         elapsed: Duration,
     },
@@ -136,7 +139,7 @@ pub enum Reason {
     Panicked(String),
 }
 
-/// A plan that cannot be carried out.
+/// An experiment that cannot be carried out.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -168,38 +171,38 @@ pub enum RunError {
     },
 }
 
-/// Plays every cell of the plan that the file `out` does not hold yet, and appends its record. Optimizers come
+/// Plays every cell of the experiment that the file `out` does not hold yet, and appends its record. Optimizers come
 /// from `build`, accuracies of classifiers from `train` ([`trainer::nobody`](crate::trainer::nobody) if there are none).
 /// Gives the cells that failed; they have no record and are tried again by the next run.
 ///
 /// # Errors
 /// If the results cannot be read or written, or belong to other tasks.
 pub fn run(
-    plan: &Plan,
+    experiment: &Experiment,
     out: &Path,
     build: &Build<'_>,
     train: &Train<'_>,
-    watch: &(dyn Fn(Event) + Sync),
+    watch: &(dyn Fn(Progress) + Sync),
 ) -> Result<Vec<Failure>, RunError> {
     let (appender, finished) = Appender::open(out)?;
-    let cells = plan.cells();
-    let missing = missing(&cells, plan.seed, &finished)?;
-    let jobs = plan.n_jobs();
-    watch(Event::Started { cells: cells.len(), missing: &missing, before: &finished, jobs });
+    let cells = experiment.cells();
+    let (kept, missing) = kept_and_missing(&cells, experiment.seed, &finished)?;
+    let jobs = experiment.n_jobs();
+    watch(Progress::Started { cells: cells.len(), missing: &missing, kept: &kept, before: &finished, jobs });
 
     let appender = Mutex::new(appender);
     let play_and_record = |cell: &Cell| -> Result<Option<Failure>, ResultsError> {
         let start = Instant::now();
-        match play_safely(cell, plan.seed, build, train) {
+        match play_safely(cell, experiment.seed, build, train) {
             Ok(record) => {
                 appender.lock().expect("appending does not panic").append(&record)?;
-                watch(Event::Finished { record: &record, elapsed: start.elapsed() });
+                watch(Progress::Finished { record: &record, elapsed: start.elapsed() });
                 Ok(None)
             }
             Err(reason) => {
                 let optimizer = cell.optimizer.to_owned();
                 let failure = Failure { task: cell.task.name, optimizer, rep: cell.rep, reason };
-                watch(Event::Failed(&failure));
+                watch(Progress::Failed(&failure));
                 Ok(Some(failure))
             }
         }
@@ -242,7 +245,7 @@ fn side_by_side<R: Send, E: Send>(
     Ok(outcomes.into_inner().expect("pushing does not panic"))
 }
 
-impl Plan {
+impl Experiment {
     /// Names of tasks and optimizers that do not fit each other: they are left out.
     pub fn unfit(&self) -> BTreeSet<(&'static str, &str)> {
         let pairs = self.grids.iter().flat_map(|grid| {
@@ -279,41 +282,43 @@ impl Plan {
     }
 }
 
-/// The cells without a record.
-fn missing<'a>(cells: &[Cell<'a>], seed: u64, finished: &[Record]) -> Result<Vec<Cell<'a>>, RunError> {
+/// The records of these cells, and the cells without one.
+fn kept_and_missing<'a, 'r>(
+    cells: &[Cell<'a>],
+    seed: u64,
+    finished: &'r [RunRecord],
+) -> Result<(Vec<&'r RunRecord>, Vec<Cell<'a>>), RunError> {
     let lengths: HashMap<_, _> =
         cells.iter().map(|cell| (cell.task.name, (cell.task.n, cell.horizon))).collect();
-    for Record { task, n, horizon, .. } in finished {
+    for RunRecord { task, n, horizon, .. } in finished {
         if let Some(&now) = lengths.get(task.as_str()).filter(|now| **now != (*n, *horizon)) {
             return Err(RunError::TaskChanged { task: task.clone(), n: *n, horizon: *horizon, now });
         }
     }
-    let finished: HashSet<_> = finished.iter().map(Record::key).collect();
-    let is_missing = |cell: &&Cell| !finished.contains(&(cell.task.name, cell.optimizer, cell.rep, seed));
-    Ok(cells.iter().filter(is_missing).copied().collect())
+    let key = |cell: &Cell<'a>| (cell.task.name, cell.optimizer, cell.rep, seed);
+    let wanted: HashSet<_> = cells.iter().map(key).collect();
+    let kept: Vec<&RunRecord> = finished.iter().filter(|record| wanted.contains(&record.key())).collect();
+    let finished: HashSet<_> = kept.iter().map(|record| record.key()).collect();
+    Ok((kept, cells.iter().filter(|cell| !finished.contains(&key(cell))).copied().collect()))
 }
 
-fn play_safely(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<Record, Reason> {
-    catch_unwind(AssertUnwindSafe(|| play(cell, seed, build, train))).unwrap_or_else(|panic| match panic
-        .downcast::<PeerError>(
-    ) {
-        Ok(error) => Err(Reason::Peer(*error)),
-        Err(panic) => Err(Reason::Panicked(panic_message(&*panic))),
-    })
+fn play_safely(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<RunRecord, Reason> {
+    catch_unwind(AssertUnwindSafe(|| play(cell, seed, build, train)))
+        .unwrap_or_else(|panic| Err(Reason::Panicked(panic_message(&*panic))))
 }
 
 /// One run: `n` points that every optimizer is given, then `horizon` that it asks for.
-fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<Record, Reason> {
+fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<RunRecord, Reason> {
     let (task, rounds) = (cell.task, cell.task.n + cell.horizon);
     let Luck { phase_one, noise, mut rng } = Luck::draw(task, rounds, cell.rep, seed);
-    let mut optimizer = build(cell.optimizer, &task.domain, rounds, rng.random())?;
+    let mut contestant = build(cell.optimizer, &task.domain, rounds, rng.random())?;
     let mut values = Vec::with_capacity(rounds);
     let mut ask_ms = Vec::with_capacity(cell.horizon);
     for (index, noise) in noise.iter().enumerate() {
         let round = index + 1;
         let x = match phase_one.get(index) {
             Some(x) => x.clone(),
-            None => timed(&mut ask_ms, || optimizer.ask(&mut rng)),
+            None => timed(&mut ask_ms, || contestant.ask(&mut rng)).map_err(|error| gave_up(round, error))?,
         };
         if !task.domain.contains(&x) {
             return Err(Reason::Infeasible { round, x });
@@ -321,9 +326,9 @@ fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<
         let value = task.value(&x, cell.rep, train).map_err(|error| Reason::NoValue { round, error })?;
         values.push(value);
         let outcome = Outcome::Value { y: value + noise, noise_std: None };
-        optimizer.tell(Observation { x, outcome }).map_err(|error| Reason::Refused { round, error })?;
+        contestant.tell(Observation { x, outcome }).map_err(|error| gave_up(round, error))?;
     }
-    Ok(Record {
+    Ok(RunRecord {
         task: task.name.to_owned(),
         optimizer: cell.optimizer.to_owned(),
         rep: cell.rep,
@@ -332,7 +337,15 @@ fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<
         values,
         ask_ms,
         seed,
+        engine: optimizers::engine(cell.optimizer),
     })
+}
+
+fn gave_up(round: usize, error: ContestantError) -> Reason {
+    match error {
+        ContestantError::Refused(error) => Reason::Refused { round, error },
+        ContestantError::Peer(error) => Reason::Peer(error),
+    }
 }
 
 /// Everything random of a repetition, the same for every optimizer.

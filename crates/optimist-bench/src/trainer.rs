@@ -63,7 +63,7 @@ pub enum TrainError {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Answer {
+enum Reply {
     Value(f64),
     Error(String),
 }
@@ -119,8 +119,8 @@ impl Trainer {
         let trial = self.trials.fetch_add(1, Ordering::Relaxed);
         let line = process.answer(&json!({"trial": trial, "params": params}))?;
         let accuracy = match serde_json::from_str(&line) {
-            Ok(Answer::Value(value)) if (0.0..=1.0).contains(&value) => Ok(value),
-            Ok(Answer::Error(message)) => Err(TrainError::Reported { message }),
+            Ok(Reply::Value(value)) if (0.0..=1.0).contains(&value) => Ok(value),
+            Ok(Reply::Error(message)) => Err(TrainError::Reported { message }),
             // A process that talks nonsense is not asked again: its next line may be about this trial still.
             _ => return Err(TrainError::Garbage { line: line.chars().take(200).collect() }),
         };

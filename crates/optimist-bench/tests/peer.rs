@@ -1,16 +1,16 @@
 //! Peers: processes that speak the optimizer protocol, well or badly. The peers here are a few lines of
 //! Python's standard library; the real ones are run by hand, since their packages take gigabytes.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 use std::time::Duration;
 
 use optimist::encode::Domain;
-use optimist::{Observation, Optimizer, Outcome, rng};
+use optimist::{Observation, Outcome, rng};
+use optimist_bench::contestant::{Contestant, ContestantError};
 use optimist_bench::optimizers::{self, OptimizerError};
 use optimist_bench::peer::{self, Peer, PeerError};
 use optimist_bench::process::ProcessError;
-use optimist_bench::run::{Grid, Plan, run};
+use optimist_bench::run::{Experiment, Grid, run};
 use optimist_bench::{results, task, trainer};
 
 /// Proposes the mean of all points told and, in the first coordinate, the share of them that failed.
@@ -38,22 +38,26 @@ fn peer(script: &str, domain: &Domain, seed: u64) -> Peer {
 
 /// What an ask fails with.
 fn error(peer: &mut Peer) -> PeerError {
-    let panic = catch_unwind(AssertUnwindSafe(|| peer.ask(&mut rng(0, 0)))).unwrap_err();
-    *panic.downcast::<PeerError>().unwrap()
+    match peer.ask(&mut rng(0, 0)) {
+        Err(ContestantError::Peer(error)) => error,
+        other => panic!("not the error of a peer: {other:?}"),
+    }
 }
 
 #[test]
 fn a_peer_is_asked_and_told() {
     let mut peer = peer(HONEST, &Domain::cube(2), 50);
     let mut rng = rng(0, 0);
-    assert_eq!(peer.ask(&mut rng), [0.0, 0.5]);
+    assert_eq!(peer.ask(&mut rng).unwrap(), [0.0, 0.5]);
     let told =
         [(vec![0.1, 0.8], Outcome::Value { y: 3.0, noise_std: None }), (vec![0.9, 0.2], Outcome::Failed)];
     for (x, outcome) in told {
         peer.tell(Observation { x, outcome }).unwrap();
     }
-    assert_eq!(peer.ask(&mut rng), [1.0 / 3.0, 0.5]);
-    assert_eq!(peer.recommend().unwrap().x, [0.1, 0.8]);
+    assert_eq!(peer.ask(&mut rng).unwrap(), [1.0 / 3.0, 0.5]);
+    assert_eq!(peer.recommend().unwrap(), [0.1, 0.8]);
+    let infinite = Outcome::Value { y: f64::INFINITY, noise_std: None };
+    assert!(peer.tell(Observation { x: vec![0.5, 0.5], outcome: infinite }).is_err());
     assert!(peer.tell(Observation { x: vec![0.5], outcome: Outcome::Failed }).is_err());
 }
 
@@ -74,11 +78,11 @@ for line in sys.stdin:
 "#;
     let mut peer = peer(script, domain, 0);
     let mut rng = rng(0, 0);
-    let first = peer.ask(&mut rng);
+    let first = peer.ask(&mut rng).unwrap();
     assert!(domain.contains(&first));
     peer.tell(Observation { x: first, outcome: Outcome::Failed }).unwrap();
     let real = domain.dimension() - 1;
-    assert_eq!(peer.ask(&mut rng)[real], 0.51, "not a hundredth more than the snapped point");
+    assert_eq!(peer.ask(&mut rng).unwrap()[real], 0.51, "not a hundredth more than the snapped point");
 }
 
 #[test]
@@ -116,15 +120,15 @@ fn a_peer_that_breaks_loses_its_own_cells_only() {
         optimizers: ["honest", "broken", "random"].map(str::to_owned).to_vec(),
         reps: 1,
     };
-    let plan = Plan { grids: vec![grid], horizon: None, seed: 0, jobs: 2 };
+    let experiment = Experiment { grids: vec![grid], horizon: None, seed: 0, jobs: 2 };
     let build = |name: &str, domain: &Domain, horizon: usize, seed: u64| -> Result<_, OptimizerError> {
         Ok(match name {
-            "honest" => Box::new(peer(HONEST, domain, 7)) as Box<dyn Optimizer>,
+            "honest" => Box::new(peer(HONEST, domain, 7)) as Box<dyn Contestant>,
             "broken" => Box::new(peer("raise SystemExit('no luck')", domain, 7)),
             _ => optimizers::build(name, domain, horizon, seed)?,
         })
     };
-    let failures = run(&plan, &out, &build, &trainer::nobody, &|_| {}).unwrap();
+    let failures = run(&experiment, &out, &build, &trainer::nobody, &|_| {}).unwrap();
     assert_eq!(failures.len(), 2);
     for failure in &failures {
         let text = failure.to_string();

@@ -3,16 +3,16 @@
 use std::process::Command;
 
 use optimist_bench::report::{Estimate, Measure, RankRow, Report, ReportError, Standing};
-use optimist_bench::results::Record;
+use optimist_bench::results::RunRecord;
 use optimist_bench::task;
 
 /// A record of a task of which every round has the same regret, but for one that is better.
-fn record(task: &str, optimizer: &str, rep: usize, regret: f64, best: f64) -> Record {
+fn record(task: &str, optimizer: &str, rep: usize, regret: f64, best: f64) -> RunRecord {
     let task = task::find(task).unwrap();
     let optimum = task.optimum().unwrap();
     let mut values = vec![optimum - regret; task.n + task.horizon];
     values[2] = optimum - best;
-    Record {
+    RunRecord {
         task: task.name.into(),
         optimizer: optimizer.into(),
         rep,
@@ -21,11 +21,12 @@ fn record(task: &str, optimizer: &str, rep: usize, regret: f64, best: f64) -> Re
         values,
         ask_ms: (0..task.horizon).map(|round| (round + 100 * rep) as f64).collect(),
         seed: 0,
+        engine: None,
     }
 }
 
 /// f1 has 30 rounds: cumulative regrets 29 r + b of 30, 59 and 88 for `good`, 291 for `poor`.
-fn records() -> Vec<Record> {
+fn records() -> Vec<RunRecord> {
     vec![
         record("f1", "good", 0, 1.0, 1.0),
         record("f1", "poor", 0, 10.0, 1.0),
@@ -148,7 +149,7 @@ fn go_ucb_is_compared_run_by_run_with_what_others_have_played() {
 #[test]
 fn tasks_weigh_alike_whatever_their_scale() {
     // Six wins of 50 % on a task of small regrets, six losses of 1 % on one of large.
-    let records: Vec<Record> = (0..6)
+    let records: Vec<RunRecord> = (0..6)
         .flat_map(|rep| {
             let spread = 1.0 + 0.001 * rep as f64;
             [
@@ -220,11 +221,21 @@ fn the_table_for_other_programs_is_at_full_precision() {
 }
 
 /// A record of a task whose optimum is not known, with accuracies of 0.5 but for the best.
-fn real(task: &str, optimizer: &str, rep: usize, best: f64) -> Record {
+fn real(task: &str, optimizer: &str, rep: usize, best: f64) -> RunRecord {
     let mut values = vec![0.5; 72];
     values[10] = best;
-    let ask_ms = vec![1.0; 64];
-    Record { task: task.into(), optimizer: optimizer.into(), rep, n: 8, horizon: 64, values, ask_ms, seed: 0 }
+    let (ask_ms, engine) = (vec![1.0; 64], None);
+    RunRecord {
+        task: task.into(),
+        optimizer: optimizer.into(),
+        rep,
+        n: 8,
+        horizon: 64,
+        values,
+        ask_ms,
+        seed: 0,
+        engine,
+    }
 }
 
 #[test]
@@ -257,7 +268,7 @@ fn figures_are_arranged_as_in_the_paper_then_typed_tasks_then_others() {
 }
 
 /// As many kinds of optimizers and tasks as a report may have to show.
-fn varied_records() -> Vec<Record> {
+fn varied_records() -> Vec<RunRecord> {
     let mut records = Vec::new();
     for (task, scale) in [("f1", 1.0), ("f2", 1000.0), ("f3", 100.0), ("ackley", 10.0)] {
         for rep in 0..5 {
@@ -288,7 +299,7 @@ fn the_page_in_markdown_is_the_one_that_was_read_and_liked() {
 #[test]
 fn the_page_in_html_is_well_formed_and_needs_nothing_else() {
     let odd = record("f1", "a<b & \"c\"", 0, 1.0, 1.0);
-    let records: Vec<Record> = varied_records().into_iter().chain([odd]).collect();
+    let records: Vec<RunRecord> = varied_records().into_iter().chain([odd]).collect();
     let folder = tempfile::tempdir().unwrap();
     Report::new(&records).unwrap().write(folder.path()).unwrap();
     let page = folder.path().join("index.html");
@@ -337,17 +348,32 @@ fn the_folder_holds_the_pages_the_table_and_a_figure_for_three_tasks() {
 }
 
 #[test]
+fn a_report_that_mixes_engines_says_so_at_its_top() {
+    let of = |rep, engine| RunRecord { engine, ..record("f1", "go-ucb", rep, 1.0, 1.0) };
+    let note = "This report mixes engines: engine 10: `go-ucb` (1 record); engine 11: `go-ucb` (2 records).";
+    let mixed = Report::new(&[of(0, Some(11)), of(1, Some(10)), of(2, Some(11))]).unwrap();
+    assert!(mixed.to_text().starts_with(note) && mixed.summary().starts_with(note), "{}", mixed.summary());
+    let page = mixed.to_markdown();
+    assert!(page.find(note).unwrap() < page.find("\n## ").unwrap(), "{page}");
+    let html = mixed.to_html();
+    let above = &html[..html.find("<h2").unwrap()];
+    assert!(above.contains("mixes engines: engine 10: <code>go-ucb</code> (1 record); engine 11: "));
+    let one_engine = [of(0, Some(11)), of(1, Some(11)), record("f1", "pycma", 0, 1.0, 1.0)];
+    assert!(!Report::new(&one_engine).unwrap().to_markdown().contains("mixes engines"));
+}
+
+#[test]
 fn records_that_cannot_be_reported_on_are_named_by_line() {
     let good = record("f1", "good", 0, 1.0, 1.0);
-    let error = |records: &[Record]| Report::new(records).err().unwrap();
+    let error = |records: &[RunRecord]| Report::new(records).err().unwrap();
     assert_eq!(error(&[]), ReportError::Empty);
-    let unknown = Record { task: "f4".into(), ..good.clone() };
+    let unknown = RunRecord { task: "f4".into(), ..good.clone() };
     assert!(error(&[good.clone(), unknown]).to_string().starts_with("line 2: there is no task `f4`"));
     assert_eq!(
         error(&[good.clone(), good.clone()]).to_string(),
         "lines 1 and 2 are the same run (good on f1, repetition 0, seed 0); delete one of them"
     );
-    let short = Record { rep: 1, horizon: 2, values: vec![1.0; 7], ..good.clone() };
+    let short = RunRecord { rep: 1, horizon: 2, values: vec![1.0; 7], ..good.clone() };
     assert_eq!(
         error(&[good, short]).to_string(),
         "line 2: a run of `f1` has n = 5, T = 2, but that of line 1 has n = 5, T = 25; put them into files of their own"

@@ -4,22 +4,23 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use optimist::baselines::Random;
 use optimist::encode::Domain;
-use optimist::{Observation, Optimizer, Recommendation, Rng, TellError};
+use optimist::{Observation, Rng, TellError};
+use optimist_bench::contestant::{Contestant, ContestantError};
 use optimist_bench::optimizers::{self, OptimizerError};
-use optimist_bench::results::{self, Record};
-use optimist_bench::run::{Event, Grid, Plan, RunError, run};
-use optimist_bench::{task, trainer};
+use optimist_bench::peer::PeerError;
+use optimist_bench::results::{self, RunRecord};
+use optimist_bench::run::{Experiment, Grid, Progress, RunError, run};
+use optimist_bench::{engines, task, trainer};
 
 /// Runs `optimizers` on f1 and the conditional task, twice each, without listening.
-fn run_quietly(optimizers: &[&str], seed: u64, out: &Path) -> Vec<Record> {
-    run(&plan(optimizers, seed), out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap();
+fn run_quietly(optimizers: &[&str], seed: u64, out: &Path) -> Vec<RunRecord> {
+    run(&experiment(optimizers, seed), out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap();
     sorted(results::read(out).unwrap())
 }
 
-fn plan(optimizers: &[&str], seed: u64) -> Plan {
-    Plan { grids: vec![grid(&["f1", "decision-tree"], optimizers, 2)], horizon: None, seed, jobs: 2 }
+fn experiment(optimizers: &[&str], seed: u64) -> Experiment {
+    Experiment { grids: vec![grid(&["f1", "decision-tree"], optimizers, 2)], horizon: None, seed, jobs: 2 }
 }
 
 fn grid(tasks: &[&str], optimizers: &[&str], reps: usize) -> Grid {
@@ -32,10 +33,10 @@ fn stubborn_build(name: &str, domain: &Domain, horizon: usize, seed: u64) -> Bui
     optimizers::build(if name == "other" { "random" } else { name }, domain, horizon, seed)
 }
 
-type Built = Result<Box<dyn Optimizer>, OptimizerError>;
+type Built = Result<Box<dyn Contestant>, OptimizerError>;
 
 /// In the order of their keys, without the times, which differ from run to run.
-fn sorted(mut records: Vec<Record>) -> Vec<Record> {
+fn sorted(mut records: Vec<RunRecord>) -> Vec<RunRecord> {
     records.sort_by(|a, b| a.key().cmp(&b.key()));
     for record in &mut records {
         assert_eq!(record.ask_ms.len(), record.horizon);
@@ -59,35 +60,27 @@ fn what_else_is_run_makes_no_difference_to_a_record() {
     let folder = tempfile::tempdir().unwrap();
     let alone = run_quietly(&["random"], 0, &folder.path().join("alone"));
     let together = run_quietly(&["other", "random"], 0, &folder.path().join("together"));
-    let same: Vec<Record> = together.into_iter().filter(|record| record.optimizer == "random").collect();
+    let same: Vec<RunRecord> = together.into_iter().filter(|record| record.optimizer == "random").collect();
     assert_eq!(alone, same);
 }
 
 /// Random search that says in how many threads it was asked.
 struct Counting {
-    random: Random,
+    random: Box<dyn Contestant>,
     n_threads: Arc<Mutex<Vec<usize>>>,
 }
 
-impl Optimizer for Counting {
-    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
+impl Contestant for Counting {
+    fn ask(&mut self, rng: &mut Rng) -> Result<Vec<f64>, ContestantError> {
         self.n_threads.lock().unwrap().push(rayon::current_num_threads());
-        self.random.suggest(rng)
+        self.random.ask(rng)
     }
 
-    fn propose(&mut self, x: Vec<f64>) {
-        self.random.propose(x);
-    }
-
-    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
+    fn tell(&mut self, observation: Observation) -> Result<(), ContestantError> {
         self.random.tell(observation)
     }
 
-    fn withdraw(&mut self, x: &[f64]) {
-        self.random.withdraw(x);
-    }
-
-    fn recommend(&self) -> Option<Recommendation> {
+    fn recommend(&self) -> Option<Vec<f64>> {
         self.random.recommend()
     }
 }
@@ -97,11 +90,12 @@ fn asks_of_jobs_side_by_side_have_one_thread_each_and_one_job_has_all() {
     let folder = tempfile::tempdir().unwrap();
     let n_threads = |jobs: usize| {
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let build = |_: &str, domain: &Domain, _: usize, _: u64| -> Built {
-            Ok(Box::new(Counting { random: Random::new(domain.clone()), n_threads: seen.clone() }))
+        let build = |name: &str, domain: &Domain, trials: usize, seed: u64| -> Built {
+            let random = optimizers::build(name, domain, trials, seed)?;
+            Ok(Box::new(Counting { random, n_threads: seen.clone() }))
         };
-        let plan = Plan { jobs, ..plan(&["random"], 0) };
-        run(&plan, &folder.path().join(jobs.to_string()), &build, &trainer::nobody, &|_| {}).unwrap();
+        let experiment = Experiment { jobs, ..experiment(&["random"], 0) };
+        run(&experiment, &folder.path().join(jobs.to_string()), &build, &trainer::nobody, &|_| {}).unwrap();
         let mut seen = seen.lock().unwrap().clone();
         seen.dedup();
         seen
@@ -111,10 +105,10 @@ fn asks_of_jobs_side_by_side_have_one_thread_each_and_one_job_has_all() {
 }
 
 #[test]
-fn the_grids_of_a_plan_have_their_own_repetitions_and_a_cell_of_two_is_played_once() {
+fn the_grids_of_an_experiment_have_their_own_repetitions_and_a_cell_of_two_is_played_once() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let plan = Plan {
+    let experiment = Experiment {
         grids: vec![
             grid(&["f1"], &["random"], 3),
             grid(&["decision-tree", "f1"], &["other", "random", "other"], 1),
@@ -123,7 +117,7 @@ fn the_grids_of_a_plan_have_their_own_repetitions_and_a_cell_of_two_is_played_on
         seed: 0,
         jobs: 1,
     };
-    run(&plan, &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap();
+    run(&experiment, &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap();
     let played: Vec<(String, String, usize)> =
         results::read(&out).unwrap().into_iter().map(|r| (r.task, r.optimizer, r.rep)).collect();
     let expected = [
@@ -141,9 +135,9 @@ fn the_grids_of_a_plan_have_their_own_repetitions_and_a_cell_of_two_is_played_on
 fn every_optimizer_is_told_the_same_first_points_and_noise() {
     let folder = tempfile::tempdir().unwrap();
     let heard: Arc<Mutex<BTreeMap<String, Vec<Vec<Observation>>>>> = Arc::default();
-    let build = |name: &str, domain: &Domain, _: usize, _: u64| -> Built {
+    let build = |name: &str, domain: &Domain, trials: usize, seed: u64| -> Built {
         Ok(Box::new(Listener {
-            search: Random::new(domain.clone()),
+            search: optimizers::build("random", domain, trials, seed)?,
             // A search of its own: one draw ahead of the other.
             skip: name == "b",
             name: name.to_owned(),
@@ -151,10 +145,10 @@ fn every_optimizer_is_told_the_same_first_points_and_noise() {
             all: Arc::clone(&heard),
         }))
     };
-    let plan =
-        Plan { grids: vec![grid(&["decision-tree"], &["a", "b"], 1)], horizon: None, seed: 0, jobs: 2 };
-    let task = plan.grids[0].tasks[0];
-    run(&plan, &folder.path().join("out"), &build, &trainer::nobody, &|_| {}).unwrap();
+    let experiment =
+        Experiment { grids: vec![grid(&["decision-tree"], &["a", "b"], 1)], horizon: None, seed: 0, jobs: 2 };
+    let task = experiment.grids[0].tasks[0];
+    run(&experiment, &folder.path().join("out"), &build, &trainer::nobody, &|_| {}).unwrap();
     let heard = heard.lock().unwrap();
     let (a, b) = (&heard["a"][0], &heard["b"][0]);
     let n = task.n;
@@ -176,50 +170,49 @@ fn every_optimizer_is_told_the_same_first_points_and_noise() {
 fn peers_are_left_out_of_tasks_with_constraints() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let plan =
-        Plan { grids: vec![grid(&["f1", "g01"], &["random", "pycma"], 1)], horizon: None, seed: 0, jobs: 1 };
-    let build =
-        |_: &str, domain: &Domain, _: usize, _: u64| -> Built { Ok(Box::new(Random::new(domain.clone()))) };
-    assert!(run(&plan, &out, &build, &trainer::nobody, &|_| {}).unwrap().is_empty());
+    let experiment = Experiment {
+        grids: vec![grid(&["f1", "g01"], &["random", "pycma"], 1)],
+        horizon: None,
+        seed: 0,
+        jobs: 1,
+    };
+    let build = |_: &str, domain: &Domain, trials: usize, seed: u64| -> Built {
+        optimizers::build("random", domain, trials, seed)
+    };
+    assert!(run(&experiment, &out, &build, &trainer::nobody, &|_| {}).unwrap().is_empty());
     let records = results::read(&out).unwrap();
     let played: Vec<(&str, &str)> =
         records.iter().map(|record| (record.task.as_str(), record.optimizer.as_str())).collect();
     assert_eq!(played.len(), 3);
     assert!(!played.contains(&("g01", "pycma")), "{played:?}");
-    assert_eq!(Vec::from_iter(plan.unfit()), [("g01", "pycma")]);
+    assert_eq!(Vec::from_iter(experiment.unfit()), [("g01", "pycma")]);
     let g01 = task::find("g01").unwrap();
     let error = optimizers::build("pycma", &g01.domain, 1, 0).err().unwrap();
     assert!(error.to_string().contains("peers know no constraints"), "{error}");
 }
 
 struct Listener {
-    search: Random,
+    search: Box<dyn Contestant>,
     skip: bool,
     name: String,
     heard: Vec<Observation>,
     all: Arc<Mutex<BTreeMap<String, Vec<Vec<Observation>>>>>,
 }
 
-impl Optimizer for Listener {
-    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
+impl Contestant for Listener {
+    fn ask(&mut self, rng: &mut Rng) -> Result<Vec<f64>, ContestantError> {
         if self.skip {
-            self.search.suggest(rng);
+            self.search.ask(rng)?;
         }
-        self.search.suggest(rng)
+        self.search.ask(rng)
     }
 
-    fn propose(&mut self, x: Vec<f64>) {
-        self.search.propose(x);
-    }
-
-    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
+    fn tell(&mut self, observation: Observation) -> Result<(), ContestantError> {
         self.heard.push(observation);
         Ok(())
     }
 
-    fn withdraw(&mut self, _: &[f64]) {}
-
-    fn recommend(&self) -> Option<Recommendation> {
+    fn recommend(&self) -> Option<Vec<f64>> {
         None
     }
 }
@@ -250,14 +243,15 @@ fn finished_cells_are_skipped_and_counted() {
     let out = folder.path().join("out");
     run_quietly(&["random"], 0, &out);
     let events = Mutex::new(Vec::new());
-    let listen = |event: Event| {
+    let listen = |event: Progress| {
         events.lock().unwrap().push(match event {
-            Event::Started { cells, missing, .. } => format!("{} of {cells}", cells - missing.len()),
-            Event::Finished { record, .. } => record.optimizer.clone(),
-            Event::Failed(failure) => failure.to_string(),
+            Progress::Started { cells, missing, .. } => format!("{} of {cells}", cells - missing.len()),
+            Progress::Finished { record, .. } => record.optimizer.clone(),
+            Progress::Failed(failure) => failure.to_string(),
         });
     };
-    run(&plan(&["random", "other", "random"], 0), &out, &stubborn_build, &trainer::nobody, &listen).unwrap();
+    run(&experiment(&["random", "other", "random"], 0), &out, &stubborn_build, &trainer::nobody, &listen)
+        .unwrap();
     assert_eq!(events.into_inner().unwrap(), ["4 of 8", "other", "other", "other", "other"]);
 }
 
@@ -272,14 +266,15 @@ fn an_optimizer_that_breaks_loses_its_own_cells_only() {
             _ => Ok(Box::new(Broken { how: name.to_owned() })),
         }
     };
-    let plan = plan(&["panics", "refuses", "strays", "missing", "random"], 0);
-    let failures = run(&plan, &out, &build, &trainer::nobody, &|_| {}).unwrap();
-    assert_eq!(failures.len(), 16);
+    let experiment = experiment(&["panics", "refuses", "strays", "reports", "missing", "random"], 0);
+    let failures = run(&experiment, &out, &build, &trainer::nobody, &|_| {}).unwrap();
+    assert_eq!(failures.len(), 20);
     let reason = |optimizer: &str| {
         let failure = failures.iter().find(|failure| failure.optimizer == optimizer && failure.task == "f1");
         failure.unwrap().reason.to_string()
     };
     assert_eq!(reason("panics"), "it panicked: no idea");
+    assert_eq!(reason("reports"), "the peer reported `no memory`");
     assert_eq!(reason("missing"), "it is not installed");
     assert!(reason("refuses").starts_with("it refused the outcome of round 1: "), "{}", reason("refuses"));
     assert!(reason("strays").starts_with("its proposal in round 6 is not in the domain: [2.0"));
@@ -292,36 +287,69 @@ struct Broken {
     how: String,
 }
 
-impl Optimizer for Broken {
-    fn suggest(&self, _: &mut Rng) -> Vec<f64> {
+impl Contestant for Broken {
+    fn ask(&mut self, _: &mut Rng) -> Result<Vec<f64>, ContestantError> {
         match self.how.as_str() {
-            "strays" => vec![2.0; 20],
+            "strays" => Ok(vec![2.0; 20]),
+            "reports" => Err(PeerError::Reported { message: "no memory".into() }.into()),
             _ => panic!("no idea"),
         }
     }
 
-    fn propose(&mut self, _: Vec<f64>) {}
-
-    fn tell(&mut self, _: Observation) -> Result<(), TellError> {
-        if self.how == "refuses" { Err(TellError::NotFinite { y: 1.0 }) } else { Ok(()) }
+    fn tell(&mut self, _: Observation) -> Result<(), ContestantError> {
+        if self.how == "refuses" { Err(TellError::NotFinite { y: 1.0 }.into()) } else { Ok(()) }
     }
 
-    fn withdraw(&mut self, _: &[f64]) {}
-
-    fn recommend(&self) -> Option<Recommendation> {
+    fn recommend(&self) -> Option<Vec<f64>> {
         None
     }
+}
+
+#[test]
+fn records_say_which_engine_made_them_and_kept_ones_of_others_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    run_quietly(&["random"], 0, &out);
+    let text = std::fs::read_to_string(&out).unwrap();
+    let engine = format!("\"engine\":{}", optimist::ENGINE_VERSION);
+    assert_eq!(text.matches(&engine).count(), 4, "{text}");
+
+    // As if an older program had played the first of them.
+    std::fs::write(&out, text.replacen(&engine, "\"engine\":1", 1)).unwrap();
+    let told = Mutex::new(Vec::new());
+    let listen = |progress: Progress| {
+        if let Progress::Started { kept, .. } = progress {
+            told.lock().unwrap().push(engines::others(kept));
+        }
+    };
+    for seed in [0, 1] {
+        run(&experiment(&["random"], seed), &out, &stubborn_build, &trainer::nobody, &listen).unwrap();
+    }
+    let told = told.into_inner().unwrap();
+    assert!(
+        told[0].as_ref().is_some_and(|text| text.contains("(engine 1: `random` (1 record))")),
+        "{told:?}"
+    );
+    assert_eq!(told[1], None, "another seed, another experiment");
+    let engines: Vec<_> =
+        results::read(&out).unwrap().iter().map(|record| record.engine == Some(1)).collect();
+    assert_eq!(
+        engines,
+        [true, false, false, false, false, false, false, false],
+        "what was there is left alone"
+    );
 }
 
 #[test]
 fn a_run_may_be_longer_than_its_task_has_it() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let longer = Plan { horizon: Some(40), ..plan(&["random"], 0) };
+    let longer = Experiment { horizon: Some(40), ..experiment(&["random"], 0) };
     run(&longer, &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap();
     let records = results::read(&out).unwrap();
     assert!(records.iter().all(|record| record.horizon == 40 && record.values.len() == record.n + 40));
-    let error = run(&plan(&["other"], 0), &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap_err();
+    let error =
+        run(&experiment(&["other"], 0), &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap_err();
     assert!(
         matches!(error, RunError::TaskChanged { horizon: 40, .. }),
         "not even beside another optimizer's"
@@ -332,7 +360,7 @@ fn a_run_may_be_longer_than_its_task_has_it() {
 fn results_of_a_task_that_has_changed_are_not_mixed_with_new_ones() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let old = Record {
+    let old = RunRecord {
         task: "f1".into(),
         optimizer: "random".into(),
         rep: 0,
@@ -341,9 +369,11 @@ fn results_of_a_task_that_has_changed_are_not_mixed_with_new_ones() {
         values: vec![0.0; 2],
         ask_ms: vec![0.0],
         seed: 0,
+        engine: None,
     };
     std::fs::write(&out, format!("{}\n", serde_json::to_string(&old).unwrap())).unwrap();
-    let error = run(&plan(&["random"], 0), &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap_err();
+    let error =
+        run(&experiment(&["random"], 0), &out, &stubborn_build, &trainer::nobody, &|_| {}).unwrap_err();
     assert!(matches!(error, RunError::TaskChanged { .. }));
     assert_eq!(
         error.to_string(),

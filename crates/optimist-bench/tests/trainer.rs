@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use optimist::space::{Assignment, Value};
 use optimist_bench::cache::Cache;
-use optimist_bench::run::{Grid, Plan, run};
+use optimist_bench::run::{Experiment, Grid, run};
 use optimist_bench::trainer::{TrainError, Trainer};
 use optimist_bench::{optimizers, results, task};
 
@@ -115,9 +115,9 @@ for line in sys.stdin:
     assert_eq!(trainer.accuracy(&x(2)).unwrap(), 0.2);
 }
 
-fn random_plan(tasks: &[&str], reps: usize) -> Plan {
+fn random_experiment(tasks: &[&str], reps: usize) -> Experiment {
     let grid = Grid { tasks: task::select(tasks).unwrap(), optimizers: vec!["random".into()], reps };
-    Plan { grids: vec![grid], horizon: None, seed: 0, jobs: 2 }
+    Experiment { grids: vec![grid], horizon: None, seed: 0, jobs: 2 }
 }
 
 #[test]
@@ -129,9 +129,9 @@ fn repetition_k_is_tested_on_fold_k_modulo_5() {
         folds.lock().unwrap().insert(fold);
         Ok(fold as f64 / 10.0)
     };
-    let plan = random_plan(&["gb-breast", "mlp-diabetes-typed"], 6);
+    let experiment = random_experiment(&["gb-breast", "mlp-diabetes-typed"], 6);
     let out = folder.path().join("out");
-    assert!(run(&plan, &out, &optimizers::build, &train, &|_| {}).unwrap().is_empty());
+    assert!(run(&experiment, &out, &optimizers::build, &train, &|_| {}).unwrap().is_empty());
     assert_eq!(folds.into_inner().unwrap(), BTreeSet::from([0, 1, 2, 3, 4]));
     for record in results::read(&out).unwrap() {
         assert_eq!(record.values, vec![(record.rep % 5) as f64 / 10.0; 72]);
@@ -147,8 +147,8 @@ fn a_training_that_fails_loses_its_own_cells_only() {
         }
         _ => Ok(0.5),
     };
-    let plan = random_plan(&["rf-breast", "rf-diabetes"], 1);
-    let failures = run(&plan, &folder.path().join("out"), &optimizers::build, &train, &|_| {}).unwrap();
+    let experiment = random_experiment(&["rf-breast", "rf-diabetes"], 1);
+    let failures = run(&experiment, &folder.path().join("out"), &optimizers::build, &train, &|_| {}).unwrap();
     let texts: Vec<String> = failures.iter().map(ToString::to_string).collect();
     assert_eq!(
         texts,

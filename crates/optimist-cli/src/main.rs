@@ -3,8 +3,6 @@
 mod args;
 mod commands;
 mod interrupt;
-mod number;
-mod plot;
 mod progress;
 mod session;
 mod show;
@@ -21,6 +19,13 @@ use optimist_study::StudyFileError;
 use args::{Cli, Command};
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == "bench") {
+        eprintln!(
+            "error: benchmarks are a program of their own, `optimist-bench`; in a copy of the repository, type \
+             `cargo run --release -p optimist-bench -- --help`"
+        );
+        return ExitCode::from(2);
+    }
     let result = match Cli::parse().command {
         Command::Init(args) => commands::init::execute(args),
         Command::Run(args) => commands::run::execute(args),
@@ -39,7 +44,6 @@ fn main() -> ExitCode {
         Command::Import(args) => commands::import::execute(args),
         Command::Plot(args) => commands::plot::execute(args),
         Command::Verify(args) => commands::verify::execute(args),
-        Command::Bench(command) => commands::bench::execute(command),
         Command::Completions(args) => commands::completions::execute(&args),
     };
     result.unwrap_or_else(|error| {

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use optimist_study::view::number::significant;
 use optimist_study::{Direction, State, Trial};
 
-use crate::number::significant;
 use crate::show::in_short;
 
 /// Follows a run.
@@ -45,7 +45,7 @@ impl Progress {
                 self.print(&format!("trial {} failed: {reason}", trial.number));
             }
             (Some(value), _) => {
-                if self.best.is_none_or(|best| self.direction.flip(value) > self.direction.flip(best)) {
+                if self.best.is_none_or(|best| self.direction.is_better(value, best)) {
                     self.best = Some(value);
                     let best = format!("{} at trial {}", significant(value, 6), trial.number);
                     let message = format!("best {best}: {}", in_short(&trial.params));

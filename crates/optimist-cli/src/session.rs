@@ -1,15 +1,19 @@
 //! A run as people see it: workers at work, with progress on standard error and trials on standard output.
 
-use std::io::Write;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
-use optimist_study::worker::{self, Ending, Notice, Orders};
-use optimist_study::{Study, Trial};
+use anyhow::{Context, bail};
+use optimist_study::view::TrialView;
+use optimist_study::worker::{self, Ending, Notice};
+use optimist_study::{CommandEvaluator, Objective, State, Study};
 
 use crate::interrupt;
 use crate::progress::Progress;
+use crate::show::print_json;
+
+/// As a shell reports a process that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
 
 /// How it went.
 pub struct Session {
@@ -24,13 +28,14 @@ pub struct Session {
 }
 
 /// Works on `study` until there is nothing left to do; with `json`, prints each trial as it ends.
-pub fn run(study: Study, orders: &Orders, json: bool) -> anyhow::Result<Session> {
+pub fn run(study: Study, objective: Objective, workers: usize, json: bool) -> anyhow::Result<Session> {
     let interrupt = interrupt::listen().context("cannot listen for Ctrl-C")?;
+    let evaluator = CommandEvaluator::new(objective, &study.state().definition().space, &interrupt);
     let start = Instant::now();
     let mut progress = Progress::new(study.state());
     let mut n_ended = 0;
     let mut printed = Ok(());
-    let worked = worker::work(study, orders, &interrupt, |notice| {
+    let worked = worker::work(study, evaluator, workers, &interrupt, |notice| {
         match notice {
             Notice::Trouble(trouble) => progress.print(trouble),
             Notice::Waiting(1) => progress.print("waiting for a trial that somebody else runs"),
@@ -40,7 +45,7 @@ pub fn run(study: Study, orders: &Orders, json: bool) -> anyhow::Result<Session>
                 n_ended += 1;
                 progress.update(trial);
                 if json && printed.is_ok() {
-                    printed = progress.suspend(|| print_json(trial));
+                    printed = progress.suspend(|| print_json(&TrialView::new(trial)));
                 }
             }
         }
@@ -52,8 +57,20 @@ pub fn run(study: Study, orders: &Orders, json: bool) -> anyhow::Result<Session>
     Ok(Session { study, ending, took: start.elapsed(), n_ended })
 }
 
-fn print_json(trial: &Trial) -> anyhow::Result<()> {
-    let line = serde_json::to_string(trial)?;
-    writeln!(std::io::stdout(), "{line}")?;
-    Ok(())
+/// The exit status for why a run ended; says so unless the study is over.
+pub fn conclude(ending: Ending, state: &State) -> anyhow::Result<u8> {
+    match ending {
+        Ending::CannotStart(error) => return Err(error.into()),
+        Ending::Interrupted => {
+            let (done, planned) = (state.n_done(), state.plan().trials);
+            eprintln!("stopped after {done} of {planned} trials; run it again to go on");
+            return Ok(INTERRUPTED);
+        }
+        Ending::Failures { n, last } => {
+            bail!("stopped after {n} failed trials in a row (max_failures); the last one because:\n{last}")
+        }
+        Ending::TimeUp => eprintln!("the time is up (max_time); run it again to go on"),
+        Ending::Over(_) => {}
+    }
+    Ok(0)
 }

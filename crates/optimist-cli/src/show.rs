@@ -4,10 +4,9 @@ use std::io::Write;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use comfy_table::{Table, presets};
-use optimist::space::{Assignment, Value};
+use optimist::space::{Assignment, Space};
+use optimist_study::view::number::shown;
 use serde::Serialize;
-
-use crate::number::significant;
 
 /// Prints a text on standard output.
 pub fn print(text: impl std::fmt::Display) -> anyhow::Result<()> {
@@ -34,22 +33,19 @@ pub fn in_short(params: &Assignment) -> String {
     pairs.join(" ")
 }
 
-/// A value of a parameter.
-pub fn shown(value: &Value) -> String {
-    match value {
-        Value::Float(number) => significant(*number, 6),
-        other => other.to_string(),
-    }
-}
-
 /// A value that may be missing.
 pub fn or_dash(text: Option<impl ToString>) -> String {
     text.map_or_else(|| "-".to_owned(), |text| text.to_string())
 }
 
-/// `1 trial`, `2 trials`.
-pub fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+/// The parameters: columns of a table.
+pub fn names(space: &Space) -> impl Iterator<Item = &str> {
+    space.parameters().iter().map(|parameter| parameter.name.as_str())
+}
+
+/// The cells of a point in these columns.
+pub fn cells(params: &Assignment, space: &Space) -> impl Iterator<Item = String> {
+    names(space).map(|name| or_dash(params.get(name).map(shown)))
 }
 
 /// `2.5 s`, `3 min 10 s`, `4 h 5 min`, `12 days`.

@@ -33,7 +33,7 @@ impl StorageArgs {
 #[derive(Debug, Args)]
 pub struct StudyArgs {
     /// The name of the study
-    pub study: String,
+    study: String,
     #[command(flatten)]
     storage: StorageArgs,
 }

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use optimist::space::Assignment;
+use optimist_plot::study::terminal;
+use optimist_study::view::number::{count, shown, significant, with_uncertainty};
 use optimist_study::{Best, State, Trial, TrialState};
 
-use crate::number::{significant, with_uncertainty};
-use crate::plot::terminal;
-use crate::show::{self, duration, shown};
+use crate::show::{self, duration};
 
 /// The study as it stands after a run in which `n_ended` trials ended.
 pub fn text(state: &State, best: Option<&Best>, n_ended: usize, took: Duration) -> String {
@@ -54,13 +54,13 @@ impl<'t> Column<'t> {
 
 fn headline(state: &State, n_ended: usize, took: Duration) -> String {
     let n_trials = state.trials().iter().filter(|trial| trial.has_ended()).count();
-    let plural = if n_trials == 1 { "" } else { "s" };
     let failed = match state.count(TrialState::Failed) {
         0 => String::new(),
         n_failed => format!(" ({n_failed} failed)"),
     };
     let now = if n_ended == n_trials { String::new() } else { format!(", {n_ended} of them now") };
-    format!("{}: {n_trials} trial{plural}{failed}{now} in {}", state.definition().name, duration(took))
+    let (name, n_trials) = (&state.definition().name, count(n_trials, "trial"));
+    format!("{name}: {n_trials}{failed}{now} in {}", duration(took))
 }
 
 fn table(state: &State, columns: &[Column<'_>]) -> String {
@@ -107,7 +107,7 @@ mod tests {
             study.tell(job.trial, Measurement::new(value), None).unwrap();
         }
         study.ask(None).unwrap();
-        let best = Best { params: deep, mean: 0.6, std: Some(0.04), trial: Some(1) };
+        let best = Best { trial: Some(1), params: deep, mean: 0.6, std: Some(0.04), value: Some(0.7) };
         let text = text(study.state(), Some(&best), 2, Duration::from_secs(75));
         let expected = "tune: 2 trials in 1 min 15 s
 

@@ -493,6 +493,15 @@ fn the_study_that_init_writes_runs() {
 }
 
 #[test]
+fn the_former_bench_command_says_what_to_type_instead() {
+    let folder = Folder::new();
+    for typed in [&["bench"][..], &["bench", "--help"], &["bench", "paper", "-o", "report/"]] {
+        expect_error(&folder, typed, 2, &["`cargo run --release -p optimist-bench -- --help`"]);
+    }
+    assert!(!folder.run(&["help"]).expect_code(0).stdout.contains("bench"));
+}
+
+#[test]
 fn every_command_has_help_with_examples_and_is_completed() {
     let folder = Folder::new();
     let script = folder.run(&["completions", "bash"]).expect_code(0).stdout;
@@ -507,7 +516,7 @@ fn every_command_has_help_with_examples_and_is_completed() {
     assert!(commands.len() > 15, "{commands:?}");
     for command in commands {
         assert!(script.contains(&format!("optimist,{command})")), "{command} is not completed");
-        if !["help", "bench"].contains(&command) {
+        if command != "help" {
             let help = folder.run(&[command, "--help"]).expect_code(0).stdout;
             assert!(help.contains("Example"), "{command}: {help}");
         }

@@ -45,6 +45,25 @@ fn a_page_has_every_plot_and_needs_nothing_else() {
 }
 
 #[test]
+fn how_each_suggestion_was_found_is_told_by_show_by_trials_and_on_the_page() {
+    let folder = ran(&EVERYTHING.replace("sobol", "go-ucb").replace("random", "go-ucb"));
+    let shown = folder.run(&["show", "tune"]).expect_code(0).stdout;
+    assert!(shown.contains(" by exploration, ") && shown.contains(" by optimism under "), "{shown}");
+    let trials = folder.run(&["trials", "tune", "--json"]).expect_code(0).stdout;
+    let why: Vec<Value> =
+        trials.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["why"].clone()).collect();
+    assert_eq!(why[0]["phase"], "explore");
+    let last = why.last().unwrap();
+    assert!(
+        last["phase"] == "optimism" && last["family"].is_string() && last["radius"].is_number(),
+        "{last}"
+    );
+    folder.run(&["plot", "tune", "-o", "tune.html"]).expect_code(0);
+    let page = folder.read("tune.html");
+    assert!(page.contains(" (exploration)<") && page.contains(" (optimism under "));
+}
+
+#[test]
 fn the_ending_of_the_file_says_what_it_is() {
     let folder = ran(EVERYTHING);
     for kind in ["all", "history", "slices,parallel"] {

@@ -294,6 +294,7 @@ fn json_lines_carry_all_that_the_command_said() {
     expected["trial"] = 0.into();
     expected["state"] = "complete".into();
     expected["source"] = "suggested".into();
+    expected["why"] = serde_json::json!({ "phase": "explore" });
     assert_eq!(trial, expected);
     assert!(trial["seconds"].is_number() && trial["params"]["x"].is_number());
 }

@@ -197,6 +197,22 @@ fn runs_stop_by_failures_in_a_row_by_time_and_by_target() {
 }
 
 #[test]
+fn a_worker_ends_as_a_run_does() {
+    let cases = [
+        ("exit 3", "max_failures = 4", 1, "stopped after 4 failed trials in a row (max_failures)"),
+        ("sleep 0.2; echo 1", "max_time = 0.5", 0, "the time is up (max_time)"),
+        ("kill -TERM $PPID; sleep 100", "", 130, "stopped after 0 of 5000 trials"),
+    ];
+    for (script, stop, code, expected) in cases {
+        let folder = Folder::new();
+        study(&folder, script, &format!("trials = 5000\n{stop}"));
+        folder.run(&["create", "study.toml"]).expect_code(0);
+        let output = folder.run(&["worker", "roast"]).expect_code(code);
+        assert!(output.stderr.contains(expected), "{}", output.stderr);
+    }
+}
+
+#[test]
 fn an_objective_may_ask_for_another_attempt() {
     let folder = Folder::new();
     let busy = r#"echo '{"error": "busy", "retry": true}'"#;

@@ -3,6 +3,7 @@
 //! It is complete: whoever can read the log can run the study, on another machine too. What must not change once there
 //! are trials (space, direction, optimizer, seed) is apart from the plan, which may.
 
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use optimist::Method;
@@ -77,8 +78,8 @@ pub struct OptimizerChoice {
 }
 
 impl Direction {
-    /// Turns the user's values into values to maximise, and back.
-    pub fn flip(self, value: f64) -> f64 {
+    /// Turns the user's values into values to maximise, and back: `State` does both, nobody else.
+    pub(crate) fn flip(self, value: f64) -> f64 {
         match self {
             Direction::Maximize => value,
             Direction::Minimize => -value,
@@ -95,7 +96,18 @@ impl Direction {
 
     /// Whether `value` is better than `other`.
     pub fn is_better(self, value: f64, other: f64) -> bool {
-        self.flip(value) > self.flip(other)
+        match self {
+            Direction::Maximize => value > other,
+            Direction::Minimize => value < other,
+        }
+    }
+
+    /// Orders values from the worst to the best.
+    pub fn compare(self, value: &f64, other: &f64) -> Ordering {
+        match self {
+            Direction::Maximize => value.total_cmp(other),
+            Direction::Minimize => other.total_cmp(value),
+        }
     }
 }
 
@@ -227,6 +239,18 @@ mod tests {
         let definition = StudyFile::parse(text).unwrap().definition;
         let written = serde_json::to_string(&definition).unwrap();
         assert_eq!(serde_json::from_str::<Definition>(&written).unwrap(), definition, "{written}");
+    }
+
+    #[test]
+    fn better_values_come_later() {
+        for (direction, ordered) in
+            [(Direction::Maximize, [-1.0, 0.0, 2.0]), (Direction::Minimize, [2.0, 0.0, -1.0])]
+        {
+            let mut values = [0.0, 2.0, -1.0];
+            values.sort_by(|a, b| direction.compare(a, b));
+            assert_eq!(values, ordered);
+            assert!(direction.is_better(ordered[2], ordered[1]) && !direction.is_better(0.0, 0.0));
+        }
     }
 
     #[test]

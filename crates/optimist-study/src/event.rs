@@ -4,12 +4,13 @@
 //! bit. A change that gives old records another meaning, or that older programs would misread, raises [`VERSION`];
 //! a further field that may be missing does not. Records of every version so far can be read for ever.
 
+use optimist::Why;
 use optimist::space::Assignment;
 use serde::{Deserialize, Serialize};
 
 use crate::definition::{Definition, Plan};
 use crate::error::StudyError;
-use crate::objective::Measurement;
+use crate::evaluation::Measurement;
 
 /// The version of the records that this program writes.
 pub const VERSION: u32 = 1;
@@ -58,11 +59,14 @@ pub enum Event {
         trial: usize,
         /// What it is run with.
         params: Assignment,
-        /// Why this point.
+        /// Who wanted this point.
         source: Source,
         /// Who runs it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         worker: Option<String>,
+        /// How the optimizer found it, if it did; older records do not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<Why>,
     },
     /// A trial that was put back, handed to a worker again.
     Retried {
@@ -236,7 +240,8 @@ mod tests {
         let record = Record::new(3, Event::Told { trial: 1, measured, seconds: Some(0.1 + 0.2) });
         assert_eq!(Record::from_json(&record.to_json()).unwrap(), record, "{}", record.to_json());
         let params = Assignment::from_iter([("x", value), ("y", f64::MAX), ("z", -0.0)]);
-        let asked = Event::Asked { trial: 0, params, source: Source::Replicate { of: 0 }, worker: None };
+        let asked =
+            Event::Asked { trial: 0, params, source: Source::Replicate { of: 0 }, worker: None, why: None };
         let record = Record::new(2, asked);
         let read = Record::from_json(&record.to_json()).unwrap();
         assert_eq!(format!("{read:?}"), format!("{record:?}"));

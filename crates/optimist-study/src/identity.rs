@@ -1,7 +1,8 @@
 //! Who runs a trial, so that others can tell when it is gone.
 //!
 //! A process that was killed leaves its leases behind, and they would have to run out. On the same machine there is no
-//! need to wait: the owner of a lease names its process, and whether that still exists can be seen.
+//! need to wait: the owner of a lease names its process, and whether that still exists can be seen, where there is a `/proc`.
+//! Elsewhere leases run out.
 
 use std::fs;
 
@@ -18,7 +19,7 @@ pub struct Identity {
 impl Identity {
     /// That of the current process.
     pub fn current() -> Self {
-        let (host, pid) = (host(), std::process::id());
+        let (host, pid) = (host(), pid());
         let name = format!("{host}/{pid}");
         let owner = match (here(), started(pid)) {
             (Some(here), Some(started)) => format!("{here}:{pid}:{started}"),
@@ -39,9 +40,24 @@ pub fn is_gone(owner: &str) -> bool {
     gone().unwrap_or(false)
 }
 
+/// The name of the machine.
+#[cfg(feature = "command")]
 fn host() -> String {
     let name = rustix::system::uname();
     name.nodename().to_string_lossy().into_owned()
+}
+
+/// As far as the standard library can know it.
+#[cfg(not(feature = "command"))]
+fn host() -> String {
+    let by_variable = || ["HOSTNAME", "COMPUTERNAME"].iter().find_map(|name| std::env::var(name).ok());
+    let by_kernel = fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    by_kernel.or_else(by_variable).map_or_else(|| "localhost".to_owned(), |name| name.trim().to_owned())
+}
+
+/// The number of this process; 0 where there are no processes.
+fn pid() -> u32 {
+    if cfg!(target_family = "wasm") { 0 } else { std::process::id() }
 }
 
 /// Where process ids mean the same as here.

@@ -1,43 +1,124 @@
-//! What a model says about the parameters of a study, whatever its optimizer.
+//! What a model says about the parameters of a study, whatever its optimizer: in the user's direction.
 
-use optimist::settings::{Settings, Updates};
-use optimist::{Insight, Method, Observation, Outcome};
+use optimist::insight::{Dependence, Importance, Prediction, explained};
+use optimist::{Insight, Method, Observation, Settings};
 
 use crate::error::StudyError;
-use crate::state::{Lesson, State};
+use crate::state::{State, Update};
 
-/// A model of a study's objective. Its values are to be maximised.
-pub struct StudyInsight {
-    /// What the model says.
-    pub model: Insight,
+/// A model of a study's objective.
+pub struct StudyInsight<'s> {
+    state: &'s State,
+    /// Of values to maximise.
+    model: Insight,
     /// The trial of each of its observations.
-    pub trials: Vec<usize>,
+    trials: Vec<usize>,
 }
 
-impl StudyInsight {
+/// How the values of trials are predicted, each from all others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeaveOneOut {
+    /// In the order of telling.
+    pub predictions: Vec<TrialPrediction>,
+    /// The part of the variance of the values that is predicted: 1 if all are exact, 0 or less if their mean would have
+    /// done as well; `None` where the values do not vary.
+    pub explained: Option<f64>,
+}
+
+/// The value of a trial as all others predict it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrialPrediction {
+    /// The number of the trial.
+    pub trial: usize,
+    /// What was observed.
+    pub observed: f64,
+    /// What the others say of it.
+    pub mean: f64,
+    /// How unsure that is, noise included; one standard deviation.
+    pub std: f64,
+}
+
+impl<'s> StudyInsight<'s> {
     /// Fits the model of GO-UCB to what was told: with the study's own settings, if GO-UCB suggests in it and refits, and
     /// with the default ones if not. `None` before the first value, or if no family fits.
     ///
     /// # Errors
     /// If the study has a point that is not in its space.
-    pub fn of(state: &State) -> Result<Option<Self>, StudyError> {
+    pub fn of(state: &'s State) -> Result<Option<Self>, StudyError> {
         let mut trials = Vec::new();
         let mut observations = Vec::new();
-        for lesson in state.lessons() {
-            let (trial, outcome) = match *lesson {
-                Lesson::Told { trial, y, noise_std } => (trial, Outcome::Value { y, noise_std }),
-                Lesson::Failed { trial } => (trial, Outcome::Failed),
-                Lesson::Proposed { .. } | Lesson::Withdrawn { .. } | Lesson::Planned { .. } => continue,
-            };
+        for update in state.updates() {
+            let Update::Told { trial, outcome } = *update else { continue };
             let x = state.encoding().encode(&state.trials()[trial].params)?;
             observations.push(Observation { x, outcome });
             trials.push(trial);
         }
         let settings = match state.definition().optimizer.method() {
-            Method::GoUcb(settings) if settings.updates == Updates::Refit => (**settings).clone(),
+            Method::GoUcb(settings) if matches!(**settings, Settings::Default(_)) => (**settings).clone(),
             _ => Settings::default(),
         };
-        let model = Insight::fit(state.encoding(), observations, settings)?;
-        Ok(model.map(|model| Self { model, trials }))
+        let model = Insight::fit(state.encoding(), observations, &settings)?;
+        Ok(model.map(|model| Self { state, model, trials }))
+    }
+
+    /// How much each parameter matters, in the order of declaration.
+    pub fn importances(&self) -> Vec<Importance> {
+        self.model.importances()
+    }
+
+    /// How the value depends on a parameter, on average over the others.
+    ///
+    /// # Panics
+    /// If there is no such parameter.
+    pub fn partial_dependence(&self, parameter: usize) -> Vec<Dependence> {
+        let along = self.model.partial_dependence(parameter).into_iter();
+        along.map(|at| Dependence { mean: self.state.in_user_direction(at.mean), ..at }).collect()
+    }
+
+    /// Each value that was observed, predicted from all others.
+    pub fn leave_one_out(&self) -> LeaveOneOut {
+        let predictions = self.model.leave_one_out();
+        let of_trial = |&Prediction { observation, observed, mean, std }: &Prediction| TrialPrediction {
+            trial: self.trials[observation],
+            observed: self.state.in_user_direction(observed),
+            mean: self.state.in_user_direction(mean),
+            std,
+        };
+        LeaveOneOut {
+            predictions: predictions.iter().map(of_trial).collect(),
+            explained: explained(&predictions),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Measurement, Storage, Study, StudyFile};
+    use optimist::space::Value;
+
+    #[test]
+    fn predictions_and_dependence_have_the_sign_of_what_was_told() {
+        let text = "
+            name = 's'
+            direction = 'minimize'
+            parameters.x = { type = 'float', low = 1.0, high = 3.0 }";
+        let definition = StudyFile::parse(text).unwrap().definition;
+        let mut study = Study::create(&Storage::memory(), definition).unwrap();
+        for _ in 0..8 {
+            let job = study.ask(None).unwrap();
+            let x = job.params.get("x").and_then(Value::as_f64).unwrap();
+            study.tell(job.trial, Measurement::new(x), None).unwrap();
+        }
+        let insight = StudyInsight::of(study.state()).unwrap().unwrap();
+        let LeaveOneOut { predictions, explained } = insight.leave_one_out();
+        assert!(predictions.len() == 8 && explained.is_some_and(|part| part > 0.5), "{predictions:?}");
+        for TrialPrediction { trial, observed, mean, .. } in predictions {
+            assert_eq!(Some(observed), study.state().trials()[trial].value());
+            assert!(mean > 0.0, "{mean} for trial {trial}");
+        }
+        let along = insight.partial_dependence(0);
+        assert!(along.is_sorted_by(|a, b| a.mean < b.mean), "{along:?}");
+        assert_eq!(insight.importances().len(), 1);
     }
 }

@@ -5,8 +5,11 @@
 //! made again at any time ([`suggest`]). Storage ([`log`]) does no more than *append if the head is still where I saw it* and
 //! *read from here*. Leases, which say who is alive, are no part of a study's meaning and lie beside its log.
 //!
+//! Ask for a trial, measure it, tell what came of it; or let workers do so ([`worker::work`]), with the user's command or with
+//! a function:
+//!
 //! ```
-//! use optimist_study::{Measurement, Storage, Study, StudyFile};
+//! use optimist_study::{Storage, Study, StudyFile};
 //!
 //! let file = StudyFile::parse(
 //!     r#"
@@ -20,16 +23,29 @@
 //! for _ in 0..10 {
 //!     let job = study.ask(None)?;
 //!     let x = job.params.get("x").and_then(|x| x.as_f64()).expect("a float");
-//!     study.tell(job.trial, Measurement::new((x - 0.3).powi(2)), None)?;
+//!     study.tell(job.trial, (x - 0.3).powi(2), None)?;
 //! }
 //! let best = study.recommend()?.expect("there are values");
 //! println!("{:?}: {} expected", best.params, best.mean);
 //! # assert!(study.verify(|_| ())?.mismatches.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Features, all of them on unless you say `default-features = false`: `sqlite` (storage in a file, imports of Optuna's
+//! databases), `postgres` (storage in a database server), `command` (trials measured by the user's command; on Unix only).
+//! Without them the crate builds wherever the standard library does, and keeps studies in memory or in a
+//! [`log::Backend`] of your own.
 
+#[cfg(all(feature = "command", not(unix)))]
+compile_error!(
+    "the feature `command` of optimist-study needs a Unix system; set `default-features = false` and name the others"
+);
+
+#[cfg(feature = "command")]
+mod command;
 pub mod definition;
 mod error;
+mod evaluation;
 pub mod event;
 mod identity;
 pub mod import;
@@ -42,16 +58,21 @@ mod study;
 pub mod study_file;
 pub mod suggest;
 mod trial;
+pub mod view;
 pub mod worker;
 
+#[cfg(feature = "command")]
+pub use command::{CommandEvaluator, process};
 pub use definition::{Definition, Direction, Plan};
 pub use error::StudyError;
+pub use evaluation::{Evaluation, Evaluator, Measurement, StartError};
 pub use event::{Cause, Event, FailureKind, Record, Source};
-pub use insight::StudyInsight;
+pub use insight::{LeaveOneOut, StudyInsight, TrialPrediction};
 pub use interrupt::Interrupt;
 pub use log::{Storage, StorageError};
-pub use objective::{Measurement, Objective};
+pub use objective::Objective;
 pub use state::State;
-pub use study::{Best, Import, Imported, Job, Kept, Study};
+pub use study::{Import, Imported, Job, Kept, Study};
 pub use study_file::{StudyFile, StudyFileError};
 pub use trial::{Failure, Trial, TrialState};
+pub use view::Best;

@@ -1,20 +1,21 @@
 //! How a study stands: a pure fold over the records of its log.
 //!
-//! Given: records, one after the other. Gives: trials, what its optimizer is to learn, in order, and by `agenda` what is
+//! Given: records, one after the other. Gives: trials, what its optimizer is told, in order, and by `agenda` what is
 //! to be done next and when the study is over. Does not know: storage, clocks, leases, optimizers. Each record costs the
 //! same, however long the log is.
 
 mod agenda;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use optimist::encode::Encoding;
 use optimist::space::Assignment;
+use optimist::{Outcome, Why};
 
 use crate::definition::{Definition, Plan};
 use crate::error::StudyError;
+use crate::evaluation::Measurement;
 use crate::event::{Cause, Event, Record, Source};
-use crate::objective::Measurement;
 use crate::trial::{Failure, Trial, TrialState};
 pub use agenda::{Next, Over};
 
@@ -35,30 +36,23 @@ pub struct State {
     n_counted: usize,
     /// The expected gains of the last suggestions, where they are known.
     gains: VecDeque<Option<f64>>,
-    lessons: Vec<Lesson>,
+    updates: Vec<Update>,
 }
 
-/// What the optimizer learns.
+/// What the optimizer is told of a trial, or of the plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Lesson {
+pub enum Update {
     /// A trial is going to be measured.
     Proposed {
         /// Its number.
         trial: usize,
     },
-    /// It was measured.
+    /// It was measured, or failed.
     Told {
         /// Its number.
         trial: usize,
-        /// To be maximised.
-        y: f64,
-        /// Standard deviation of its noise, where it is known.
-        noise_std: Option<f64>,
-    },
-    /// It gave no value.
-    Failed {
-        /// Its number.
-        trial: usize,
+        /// In the optimizer's terms: to be maximised.
+        outcome: Outcome,
     },
     /// Nobody will measure it.
     Withdrawn {
@@ -81,7 +75,7 @@ impl State {
         let Record { seq: 1, at, event: Event::Created { definition, engine, .. }, .. } = record else {
             return Err(StudyError::broken(record.seq, "a study begins with `created`, as record 1"));
         };
-        let lessons = vec![Lesson::Planned { trials: definition.plan.trials }];
+        let updates = vec![Update::Planned { trials: definition.plan.trials }];
         Ok(Self {
             encoding: Encoding::new(definition.space.clone()),
             definition: *definition,
@@ -94,11 +88,11 @@ impl State {
             waiting: BTreeSet::new(),
             n_counted: 0,
             gains: VecDeque::new(),
-            lessons,
+            updates,
         })
     }
 
-    /// Takes in the next record.
+    /// Applies the next record.
     ///
     /// # Errors
     /// If it does not follow from those before it. Nothing is changed then.
@@ -108,23 +102,23 @@ impl State {
             let problem = format!("after record {} comes record {seq}: some are missing", self.head);
             return Err(StudyError::broken(seq, problem));
         }
-        self.take_in(at, event).map_err(|problem| StudyError::broken(seq, problem))?;
+        self.apply_event(at, event).map_err(|problem| StudyError::broken(seq, problem))?;
         self.head = seq;
         Ok(())
     }
 
-    fn take_in(&mut self, at: u64, event: Event) -> Result<(), String> {
+    fn apply_event(&mut self, at: u64, event: Event) -> Result<(), String> {
         match event {
             Event::Created { .. } => return Err("a study is created once".into()),
             Event::Changed { plan } => self.change(*plan),
             Event::Enqueued { params } => self.queue.push_back(params),
-            Event::Asked { trial, params, source, worker } => {
+            Event::Asked { trial, params, source, worker, why } => {
                 self.check_new(trial)?;
                 self.asked(&params, source)?;
-                self.trials.push(Trial::asked(trial, params, source, worker, at));
+                self.trials.push(Trial { why, ..Trial::asked(trial, params, source, worker, at) });
                 self.running.insert(trial);
                 self.n_counted += 1;
-                self.lessons.push(Lesson::Proposed { trial });
+                self.updates.push(Update::Proposed { trial });
             }
             Event::Retried { trial, worker } => {
                 let known = self.known(trial)?;
@@ -133,19 +127,19 @@ impl State {
                 self.set_state(trial, TrialState::Running, at);
             }
             Event::Told { trial, measured, seconds } => {
-                let lesson = self.told(trial, &measured);
+                let update = self.told(trial, &measured);
                 let known = self.known(trial)?;
                 known.measurements.push(measured);
                 known.seconds = seconds.or(known.seconds);
                 self.set_state(trial, TrialState::Complete, at);
-                self.lessons.push(lesson);
+                self.updates.push(update);
             }
             Event::Failed { trial, kind, reason, stderr, seconds } => {
                 let known = self.known(trial)?;
                 known.failure = Some(Failure { kind: Some(kind), reason, stderr });
                 known.seconds = seconds.or(known.seconds);
                 self.set_state(trial, TrialState::Failed, at);
-                self.lessons.push(Lesson::Failed { trial });
+                self.updates.push(Update::Told { trial, outcome: Outcome::Failed });
             }
             Event::Requeued { trial, cause, reason } => {
                 let known = self.known(trial)?;
@@ -158,16 +152,16 @@ impl State {
             Event::Cancelled { trial } => {
                 self.known(trial)?;
                 self.set_state(trial, TrialState::Cancelled, at);
-                self.lessons.push(Lesson::Withdrawn { trial });
+                self.updates.push(Update::Withdrawn { trial });
             }
             Event::Added { trial, params, measured, reason } => {
                 self.check_new(trial)?;
-                let lesson = match &measured {
+                let update = match &measured {
                     Some(measured) => self.told(trial, measured),
-                    None => Lesson::Failed { trial },
+                    None => Update::Told { trial, outcome: Outcome::Failed },
                 };
                 self.trials.push(Trial::added(trial, params, measured, reason, at));
-                self.lessons.push(lesson);
+                self.updates.push(update);
             }
         }
         Ok(())
@@ -175,7 +169,7 @@ impl State {
 
     fn change(&mut self, plan: Plan) {
         if plan.trials != self.definition.plan.trials {
-            self.lessons.push(Lesson::Planned { trials: plan.trials });
+            self.updates.push(Update::Planned { trials: plan.trials });
         }
         self.definition.plan = plan;
     }
@@ -202,9 +196,15 @@ impl State {
         Ok(())
     }
 
-    fn told(&self, trial: usize, measured: &Measurement) -> Lesson {
+    /// What the optimizer learns from a value. The one place where a sign is flipped on the way in.
+    fn told(&self, trial: usize, measured: &Measurement) -> Update {
         let y = self.definition.direction.flip(measured.value);
-        Lesson::Told { trial, y, noise_std: measured.noise_std }
+        Update::Told { trial, outcome: Outcome::Value { y, noise_std: measured.noise_std } }
+    }
+
+    /// A value that the core maximises, as users read it: what [`State::told`] does, undone.
+    pub(crate) fn in_user_direction(&self, y: f64) -> f64 {
+        self.definition.direction.flip(y)
     }
 
     fn check_new(&self, trial: usize) -> Result<(), String> {
@@ -301,9 +301,20 @@ impl State {
         self.trials.iter().filter(|trial| trial.state == state).count()
     }
 
-    /// What the optimizer is to learn, in order.
-    pub fn lessons(&self) -> &[Lesson] {
-        &self.lessons
+    /// What the optimizer is told, in order.
+    pub fn updates(&self) -> &[Update] {
+        &self.updates
+    }
+
+    /// Why points were drawn at random that a model should have chosen, and how many.
+    pub fn random_draws(&self) -> BTreeMap<&str, usize> {
+        let mut draws = BTreeMap::new();
+        for trial in &self.trials {
+            if let Some(Why::Random { because }) = &trial.why {
+                *draws.entry(because.as_str()).or_default() += 1;
+            }
+        }
+        draws
     }
 
     /// The trial with the best value observed, the first of equals.
@@ -321,6 +332,7 @@ impl Trial {
             number,
             params,
             source,
+            why: None,
             state: TrialState::Running,
             attempts: 1,
             measurements: Vec::new(),
@@ -371,6 +383,7 @@ mod tests {
             params,
             source: Source::Suggested { seen: 1, gain, engine: None },
             worker: None,
+            why: None,
         }
     }
 
@@ -404,8 +417,14 @@ mod tests {
             Event::Cancelled { trial: 1 },
             Event::Retried { trial: 9, worker: None },
             Event::Added { trial: 0, params: params.clone(), measured: None, reason: None },
-            Event::Asked { trial: 1, params: params.clone(), source: Source::Enqueued, worker: None },
-            Event::Asked { trial: 1, params, source: Source::Replicate { of: 1 }, worker: None },
+            Event::Asked {
+                trial: 1,
+                params: params.clone(),
+                source: Source::Enqueued,
+                worker: None,
+                why: None,
+            },
+            Event::Asked { trial: 1, params, source: Source::Replicate { of: 1 }, worker: None, why: None },
         ];
         for event in refused {
             let mut state = after("", [asked(0, None)]);
@@ -417,17 +436,17 @@ mod tests {
     }
 
     #[test]
-    fn lessons_are_what_happened_with_the_sign_to_be_maximised() {
+    fn updates_are_what_happened_with_the_sign_to_be_maximised() {
         let told = Event::Told { trial: 0, measured: Measurement::new(2.0), seconds: None };
         let events = [asked(0, None), asked(1, None), told, Event::Cancelled { trial: 1 }];
         let state = after("trials = 7", events);
         let expected = [
-            Lesson::Planned { trials: 7 },
-            Lesson::Proposed { trial: 0 },
-            Lesson::Proposed { trial: 1 },
-            Lesson::Told { trial: 0, y: 2.0, noise_std: None },
-            Lesson::Withdrawn { trial: 1 },
+            Update::Planned { trials: 7 },
+            Update::Proposed { trial: 0 },
+            Update::Proposed { trial: 1 },
+            Update::Told { trial: 0, outcome: Outcome::Value { y: 2.0, noise_std: None } },
+            Update::Withdrawn { trial: 1 },
         ];
-        assert_eq!(state.lessons(), expected);
+        assert_eq!(state.updates(), expected);
     }
 }

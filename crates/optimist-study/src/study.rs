@@ -7,17 +7,21 @@ mod change;
 mod commit;
 mod transfer;
 
+use std::ops::ControlFlow;
+
 use optimist::space::Assignment;
-use optimist::{ENGINE_VERSION, Recommendation};
+use optimist::{ENGINE_VERSION, Why};
 
 use crate::definition::Definition;
 use crate::error::StudyError;
+use crate::evaluation::Measurement;
 use crate::event::{Event, Record, Source};
 use crate::identity::Identity;
-use crate::log::{self, Log, Reading, Storage, StudyId};
-use crate::objective::Measurement;
+use crate::log::{self, Log, Storage, StudyId};
 use crate::state::State;
-use crate::suggest::{self, Adviser, Verification};
+use crate::suggest::{self, Sampler, Verification};
+use crate::view::Best;
+use crate::view::number::count;
 
 /// A study that is open.
 pub struct Study {
@@ -26,7 +30,7 @@ pub struct Study {
     id: StudyId,
     state: State,
     /// Made when it is first needed.
-    adviser: Option<Adviser>,
+    sampler: Option<Sampler>,
     identity: Identity,
 }
 
@@ -37,8 +41,10 @@ pub struct Job {
     pub trial: usize,
     /// What to run it with.
     pub params: Assignment,
-    /// Why this point.
+    /// Who wanted this point.
     pub source: Source,
+    /// How the optimizer found it, if it did.
+    pub why: Option<Why>,
 }
 
 /// What became of what was told.
@@ -48,19 +54,6 @@ pub enum Kept {
     Stored,
     /// It was known: nothing was stored.
     Already,
-}
-
-/// The point to bet on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Best {
-    /// Where.
-    pub params: Assignment,
-    /// What is expected there, in the user's direction.
-    pub mean: f64,
-    /// How unsure that is, one standard deviation; `None` if the optimizer has no model.
-    pub std: Option<f64>,
-    /// The first trial that tried it.
-    pub trial: Option<usize>,
 }
 
 /// A trial that was made elsewhere.
@@ -95,10 +88,10 @@ impl Study {
         let record = Record::new(1, created);
         let body = record.to_json();
         let state = State::new(record)?;
-        let adviser = Adviser::new(&state)?;
+        let sampler = Sampler::new(&state)?;
         let mut log = storage.connect()?;
         match log.create(&name, &body)? {
-            Some(id) => Ok(Self::with(storage, log, id, state, Some(adviser))),
+            Some(id) => Ok(Self::with(storage, log, id, state, Some(sampler))),
             None => Err(StudyError::Exists { name, storage: storage.to_string() }),
         }
     }
@@ -165,9 +158,9 @@ impl Study {
         log: Box<dyn Log>,
         id: StudyId,
         state: State,
-        adviser: Option<Adviser>,
+        sampler: Option<Sampler>,
     ) -> Self {
-        Self { storage: storage.clone(), log, id, state, adviser, identity: Identity::current() }
+        Self { storage: storage.clone(), log, id, state, sampler, identity: Identity::current() }
     }
 }
 
@@ -207,8 +200,8 @@ impl Study {
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn recommend(&mut self) -> Result<Option<Best>, StudyError> {
-        let recommended = self.adviser()?.0.recommend();
-        Ok(recommended.map(|(recommended, trial)| self.best(recommended, trial)))
+        let recommended = self.sampler()?.0.recommend();
+        Ok(recommended.map(|(recommended, trial)| Best::new(&self.state, recommended, trial)))
     }
 
     /// The best points, the recommended one first, the others by posterior mean where the optimizer has a model and by
@@ -217,8 +210,11 @@ impl Study {
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn ranking(&mut self, n: usize) -> Result<Vec<Best>, StudyError> {
-        let ranking = self.adviser()?.0.ranking(n);
-        Ok(ranking.into_iter().map(|(recommended, trial)| self.best(recommended, trial)).collect())
+        let ranking = self.sampler()?.0.ranking(n);
+        Ok(ranking
+            .into_iter()
+            .map(|(recommended, trial)| Best::new(&self.state, recommended, trial))
+            .collect())
     }
 
     /// Who holds which trials; a trial that was asked for without a lease has none.
@@ -234,7 +230,13 @@ impl Study {
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn warnings(&mut self) -> Result<Vec<String>, StudyError> {
-        Ok(self.adviser()?.0.warnings())
+        let (sampler, state) = self.sampler()?;
+        let mut warnings = sampler.warnings();
+        for (because, n) in state.random_draws() {
+            let suggestions = count(n, "suggestion");
+            warnings.push(format!("{suggestions} drawn at random instead of chosen by a model: {because}"));
+        }
+        Ok(warnings)
     }
 
     /// Looks for damage of the storage, and makes every suggestion again and compares it. `progress` is told the trial of
@@ -247,28 +249,15 @@ impl Study {
         suggest::verify(&mut *self.log, self.id, progress)
     }
 
-    /// In the user's terms.
-    fn best(&self, recommended: Recommendation, trial: Option<usize>) -> Best {
-        Best {
-            params: match trial {
-                Some(trial) => self.state.trials()[trial].params.clone(),
-                None => self.state.encoding().decode(&recommended.x),
-            },
-            mean: self.state.definition().direction.flip(recommended.mean),
-            std: recommended.std,
-            trial,
-        }
-    }
-
     /// The optimizer with all that it can know, and the state that it knows.
-    fn adviser(&mut self) -> Result<(&Adviser, &State), StudyError> {
-        let adviser = match self.adviser.take() {
-            Some(adviser) => adviser,
-            None => Adviser::new(&self.state)?,
+    fn sampler(&mut self) -> Result<(&Sampler, &State), StudyError> {
+        let sampler = match self.sampler.take() {
+            Some(sampler) => sampler,
+            None => Sampler::new(&self.state)?,
         };
-        let adviser = self.adviser.insert(adviser);
-        adviser.catch_up(&self.state)?;
-        Ok((adviser, &self.state))
+        let sampler = self.sampler.insert(sampler);
+        sampler.refresh(&self.state)?;
+        Ok((sampler, &self.state))
     }
 }
 
@@ -278,7 +267,7 @@ fn fold(log: &mut dyn Log, id: StudyId) -> Result<Option<State>, StudyError> {
     let mut first = Ok(());
     log.read(id, 0, &mut |_, body| {
         first = Record::from_json(body).and_then(State::new).map(|begun| state = Some(begun));
-        Reading::Stop
+        ControlFlow::Break(())
     })?;
     first?;
     if let Some(state) = &mut state {
@@ -287,16 +276,20 @@ fn fold(log: &mut dyn Log, id: StudyId) -> Result<Option<State>, StudyError> {
     Ok(state)
 }
 
-/// Takes in the records after the head.
+/// Applies the records after the head.
 fn read_on(log: &mut dyn Log, id: StudyId, state: &mut State) -> Result<(), StudyError> {
     let mut result = Ok(());
     log.read(id, state.head(), &mut |seq, body| {
-        let unreadable = |error| match error {
-            StudyError::Unreadable { problem } => StudyError::broken(seq, problem),
-            other => other,
-        };
-        result = Record::from_json(body).map_err(unreadable).and_then(|record| state.apply(record));
-        if result.is_ok() { Reading::GoOn } else { Reading::Stop }
+        result = record(seq, body).and_then(|record| state.apply(record));
+        if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     result
+}
+
+/// Record `seq` of a log.
+fn record(seq: u64, body: &str) -> Result<Record, StudyError> {
+    Record::from_json(body).map_err(|error| match error {
+        StudyError::Unreadable { problem } => StudyError::broken(seq, problem),
+        other => other,
+    })
 }

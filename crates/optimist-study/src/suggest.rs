@@ -7,68 +7,68 @@
 //! and encoding rounds, and the log is all that others have.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::ControlFlow;
 
 use optimist::space::{Assignment, Value};
-use optimist::{ENGINE_VERSION, MethodError, Observation, Optimizer, Outcome, Recommendation, rng};
+use optimist::{ENGINE_VERSION, MethodError, Observation, Optimizer, Recommendation, Suggestion, Why, rng};
 
 use crate::definition::Definition;
 use crate::error::StudyError;
 use crate::event::{Event, Record, Source};
-use crate::log::{Log, Reading, StudyId};
-use crate::state::{Lesson, State};
+use crate::log::{Log, StudyId};
+use crate::state::{State, Update};
 
 /// An optimizer that follows a study.
-pub struct Adviser {
-    optimizer: Box<dyn Optimizer>,
+pub struct Sampler {
+    optimizer: Optimizer,
     /// By trial: its encoded point.
     points: Vec<Vec<f64>>,
-    /// How many lessons of the study it knows.
-    n_learnt: usize,
+    /// How many updates of the study it knows.
+    n_applied: usize,
 }
 
-impl Adviser {
+impl Sampler {
     /// Knows nothing yet.
     ///
     /// # Errors
     /// If the settings of the optimizer do not fit the study.
     pub fn new(state: &State) -> Result<Self, StudyError> {
         let optimizer = build(state.definition(), state.encoding().domain(), state.plan().trials)?;
-        Ok(Self { optimizer, points: Vec::new(), n_learnt: 0 })
+        Ok(Self { optimizer, points: Vec::new(), n_applied: 0 })
     }
 
-    /// Learns what has happened since.
+    /// Applies what has happened since.
     ///
     /// # Errors
     /// If the study has a point that is not in its space.
-    pub fn catch_up(&mut self, state: &State) -> Result<(), StudyError> {
-        while let Some(lesson) = state.lessons().get(self.n_learnt) {
-            if let Lesson::Planned { trials } = *lesson {
+    pub fn refresh(&mut self, state: &State) -> Result<(), StudyError> {
+        while let Some(update) = state.updates().get(self.n_applied) {
+            if let Update::Planned { trials } = *update {
                 self.optimizer = build(state.definition(), state.encoding().domain(), trials)?;
-                for lesson in &state.lessons()[..self.n_learnt] {
-                    self.learn(lesson, state)?;
+                for update in &state.updates()[..self.n_applied] {
+                    self.apply(update, state)?;
                 }
             }
-            self.learn(lesson, state)?;
-            self.n_learnt += 1;
+            self.apply(update, state)?;
+            self.n_applied += 1;
         }
         Ok(())
     }
 
-    fn learn(&mut self, lesson: &Lesson, state: &State) -> Result<(), StudyError> {
-        let (trial, outcome) = match *lesson {
-            Lesson::Planned { .. } => return Ok(()),
-            Lesson::Proposed { trial } => {
+    fn apply(&mut self, update: &Update, state: &State) -> Result<(), StudyError> {
+        let (trial, outcome) = match *update {
+            Update::Planned { .. } => return Ok(()),
+            Update::Proposed { trial } => {
                 let x = self.point(trial, state)?;
                 self.optimizer.propose(x);
                 return Ok(());
             }
-            Lesson::Withdrawn { trial } => {
+            Update::Withdrawn { trial } => {
                 let x = self.point(trial, state)?;
                 self.optimizer.withdraw(&x);
                 return Ok(());
             }
-            Lesson::Told { trial, y, noise_std } => (trial, Outcome::Value { y, noise_std }),
-            Lesson::Failed { trial } => (trial, Outcome::Failed),
+            Update::Told { trial, outcome } => (trial, outcome),
         };
         let x = self.point(trial, state)?;
         let told = self.optimizer.tell(Observation { x, outcome });
@@ -84,10 +84,10 @@ impl Adviser {
         Ok(self.points[trial].clone())
     }
 
-    /// What to try in trial `trial`.
-    pub fn suggest(&self, trial: usize, state: &State) -> Assignment {
-        let x = self.optimizer.suggest(&mut rng(state.definition().seed, trial as u64));
-        state.encoding().decode(&x)
+    /// What to try in trial `trial`, and why.
+    pub fn suggest(&self, trial: usize, state: &State) -> (Assignment, Why) {
+        let Suggestion { x, why } = self.optimizer.suggest(&mut rng(state.definition().seed, trial as u64));
+        (state.encoding().decode(&x), why)
     }
 
     /// By how much the best value is expected to become better.
@@ -126,7 +126,7 @@ fn build(
     definition: &Definition,
     domain: &optimist::encode::Domain,
     trials: usize,
-) -> Result<Box<dyn Optimizer>, MethodError> {
+) -> Result<Optimizer, MethodError> {
     definition.optimizer.method().build(domain, trials, definition.seed)
 }
 
@@ -167,12 +167,12 @@ pub fn verify(
     let mut replay = Replay::default();
     let mut failed = None;
     log.read(study, 0, &mut |_, body| match Record::from_json(body)
-        .and_then(|record| replay.take_in(record, &mut progress))
+        .and_then(|record| replay.apply(record, &mut progress))
     {
-        Ok(()) => Reading::GoOn,
+        Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
             failed = Some(error);
-            Reading::Stop
+            ControlFlow::Break(())
         }
     })?;
     match failed {
@@ -184,20 +184,20 @@ pub fn verify(
 /// A study and its optimizer as they were when the next suggestion was made.
 #[derive(Default)]
 struct Replay {
-    study: Option<(State, Adviser)>,
+    study: Option<(State, Sampler)>,
     /// Records that the next suggestion may not have seen.
     ahead: VecDeque<Record>,
     verification: Verification,
 }
 
 impl Replay {
-    fn take_in(&mut self, record: Record, progress: &mut impl FnMut(usize)) -> Result<(), StudyError> {
+    fn apply(&mut self, record: Record, progress: &mut impl FnMut(usize)) -> Result<(), StudyError> {
         self.verification.n_records += 1;
         if let Event::Asked { trial, params, source: Source::Suggested { seen, engine, .. }, .. } =
             &record.event
         {
-            self.advance(*seen)?;
-            let Some((state, adviser)) = &mut self.study else {
+            self.apply_until(*seen)?;
+            let Some((state, sampler)) = &mut self.study else {
                 return Err(StudyError::broken(record.seq, "a trial before the study was created"));
             };
             let engine = engine.unwrap_or(state.engine());
@@ -206,8 +206,8 @@ impl Replay {
                 self.ahead.push_back(record);
                 return Ok(());
             }
-            adviser.catch_up(state)?;
-            let suggested = adviser.suggest(*trial, state);
+            sampler.refresh(state)?;
+            let (suggested, _) = sampler.suggest(*trial, state);
             self.verification.n_suggestions += 1;
             if state.head() != *seen || !is_same(&suggested, params) {
                 let recorded = params.clone();
@@ -219,16 +219,16 @@ impl Replay {
         Ok(())
     }
 
-    /// Folds the records up to `seen`.
-    fn advance(&mut self, seen: u64) -> Result<(), StudyError> {
+    /// Applies the records up to `seen`.
+    fn apply_until(&mut self, seen: u64) -> Result<(), StudyError> {
         while self.ahead.front().is_some_and(|record| record.seq <= seen) {
             let Some(record) = self.ahead.pop_front() else { break };
             match &mut self.study {
                 Some((state, _)) => state.apply(record)?,
                 None => {
                     let state = State::new(record)?;
-                    let adviser = Adviser::new(&state)?;
-                    self.study = Some((state, adviser));
+                    let sampler = Sampler::new(&state)?;
+                    self.study = Some((state, sampler));
                 }
             }
         }
@@ -236,9 +236,9 @@ impl Replay {
     }
 
     fn finish(mut self) -> Result<Verification, StudyError> {
-        self.advance(u64::MAX)?;
-        if let Some((state, adviser)) = &mut self.study {
-            adviser.catch_up(state)?;
+        self.apply_until(u64::MAX)?;
+        if let Some((state, sampler)) = &mut self.study {
+            sampler.refresh(state)?;
         }
         Ok(self.verification)
     }

@@ -1,10 +1,10 @@
 //! A trial, as the log has it so far.
 
+use optimist::Why;
 use optimist::space::Assignment;
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::evaluation::Measurement;
 use crate::event::{FailureKind, Source};
-use crate::objective::Measurement;
 
 /// One point that is or was tried.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,8 +13,10 @@ pub struct Trial {
     pub number: usize,
     /// The active parameters.
     pub params: Assignment,
-    /// Why this point.
+    /// Who wanted this point.
     pub source: Source,
+    /// How the optimizer found it, if it did and the record says so.
+    pub why: Option<Why>,
     /// How it stands.
     pub state: TrialState,
     /// How often it was started; not counting starts that were called off.
@@ -114,45 +116,4 @@ impl Failure {
             None => self.reason.clone(),
         }
     }
-}
-
-/// As `--json` prints it: what there is, and nothing else.
-impl Serialize for Trial {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("trial", &self.number)?;
-        map.serialize_entry("params", &self.params)?;
-        map.serialize_entry("state", self.state.word())?;
-        map.serialize_entry("source", self.source.word())?;
-        if let Source::Replicate { of } = self.source {
-            map.serialize_entry("of", &of)?;
-        }
-        if let Some(value) = self.value() {
-            map.serialize_entry("value", &value)?;
-        }
-        if self.measurements.len() > 1 {
-            let values: Vec<f64> = self.measurements.iter().map(|measured| measured.value).collect();
-            map.serialize_entry("values", &values)?;
-        }
-        if let Some(measured) = self.measurements.first() {
-            entry_if(&mut map, "noise_std", measured.noise_std.as_ref())?;
-            entry_if(&mut map, "note", measured.note.as_ref())?;
-            entry_if(&mut map, "metrics", measured.metrics.as_ref())?;
-        }
-        if let Some(failure) = self.failure.as_ref().filter(|_| self.measurements.is_empty()) {
-            entry_if(&mut map, "failure", failure.kind.as_ref())?;
-            map.serialize_entry("reason", &failure.reason)?;
-            entry_if(&mut map, "stderr", failure.stderr.as_ref())?;
-        }
-        if self.attempts > 1 {
-            map.serialize_entry("attempts", &self.attempts)?;
-        }
-        entry_if(&mut map, "seconds", self.seconds.as_ref())?;
-        entry_if(&mut map, "worker", self.worker.as_ref())?;
-        map.end()
-    }
-}
-
-fn entry_if<M: SerializeMap>(map: &mut M, key: &str, value: Option<&impl Serialize>) -> Result<(), M::Error> {
-    value.map_or(Ok(()), |value| map.serialize_entry(key, value))
 }

@@ -1,7 +1,8 @@
 //! Logs of the first format open for ever: `fixtures/log-1.jsonl` holds every kind of record, and is never changed.
 //! And logs, study files and records that are damaged in any way are refused in words, without a panic.
 
-use optimist_study::log::Reading;
+use std::ops::ControlFlow;
+
 use optimist_study::{Record, State, Storage, Study, StudyFile, TrialState};
 use proptest::prelude::*;
 
@@ -69,7 +70,7 @@ fn the_golden_log_is_restored_to_a_storage_and_written_again_as_it_was() {
     study
         .export(|record| {
             written.push(record.to_owned());
-            Reading::GoOn
+            ControlFlow::Continue(())
         })
         .unwrap();
     assert!(written.iter().map(String::as_str).eq(LOG.lines()));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use optimist::space::{Assignment, Kind, Space, Value};
-use optimist_study::import::{self, Reading};
+use optimist_study::import::{self, ImportOptions};
 use optimist_study::{Definition, Direction, StudyFile};
 use proptest::prelude::*;
 
@@ -14,12 +14,12 @@ const OPTUNA: [&str; 3] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/optuna-3.db"),
 ];
 
-fn reading(optuna_study: &str) -> Reading {
-    Reading { optuna_study: Some(optuna_study.to_owned()), ..Reading::default() }
+fn options(optuna_study: &str) -> ImportOptions {
+    ImportOptions { optuna_study: Some(optuna_study.to_owned()), ..ImportOptions::default() }
 }
 
 fn of_optuna(file: &str) -> Definition {
-    import::definition_of_optuna("tune", file, &reading("tune")).unwrap()
+    import::definition_of_optuna("tune", file, &options("tune")).unwrap()
 }
 
 fn space() -> Space {
@@ -35,7 +35,7 @@ fn space() -> Space {
 }
 
 fn parse(text: &str) -> import::Found {
-    import::parse(text.as_bytes(), Path::new("table"), &space(), &Reading::default()).unwrap()
+    import::parse(text.as_bytes(), Path::new("table"), &space(), &ImportOptions::default()).unwrap()
 }
 
 #[test]
@@ -68,14 +68,14 @@ fn values_of_optuna_are_in_their_units() {
 #[test]
 fn an_optuna_study_of_several_objectives_is_refused_in_words() {
     for file in OPTUNA {
-        let error = import::read(file, &of_optuna(file), &reading("two")).unwrap_err().to_string();
+        let error = import::read(file, &of_optuna(file), &options("two")).unwrap_err().to_string();
         let expected = "the Optuna study `two` has 2 objectives; only studies of one can be imported";
         assert_eq!(error, expected, "{file}");
     }
 }
 
 fn check_values(file: &str) {
-    let found = import::read(file, &of_optuna(file), &reading("tune")).unwrap();
+    let found = import::read(file, &of_optuna(file), &options("tune")).unwrap();
     assert_eq!((found.trials.len(), found.bad.len(), found.n_unfinished), (16, 0, 1));
     let expected = Assignment::from_iter([
         ("depth", Value::from(7_i64)),
@@ -104,14 +104,14 @@ fn cells_are_read_as_the_parameter_wants_them() {
 proptest! {
     #[test]
     fn arbitrary_bytes_are_no_trouble(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let _ = import::parse(&bytes, Path::new("table"), &space(), &Reading::default());
+        let _ = import::parse(&bytes, Path::new("table"), &space(), &ImportOptions::default());
     }
 
     #[test]
     fn what_looks_like_a_table_is_no_trouble(
         text in "[\\[{]?(x|n|flag|kind|value|state|params|[0-9.e-]{1,5}|[\",:\\[\\]{}\n]|null|true){0,60}"
     ) {
-        let _ = import::parse(text.as_bytes(), Path::new("table"), &space(), &Reading::default());
+        let _ = import::parse(text.as_bytes(), Path::new("table"), &space(), &ImportOptions::default());
     }
 
     #[test]
@@ -127,7 +127,7 @@ proptest! {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
         let path = file.path().to_str().unwrap();
-        let _ = import::read(path, &of_optuna(OPTUNA[which]), &reading("tune"));
-        let _ = import::definition_of_optuna("tune", path, &reading("tune"));
+        let _ = import::read(path, &of_optuna(OPTUNA[which]), &options("tune"));
+        let _ = import::definition_of_optuna("tune", path, &options("tune"));
     }
 }

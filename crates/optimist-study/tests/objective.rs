@@ -1,10 +1,12 @@
 //! Objectives that write anything at all: a trial ends with a value or with a reason, and the log has it.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
-use optimist_study::log::Reading;
-use optimist_study::objective::{Answer, Evaluator, Mode};
-use optimist_study::{Interrupt, Objective, Record, Storage, Study, StudyFile};
+use optimist_study::objective::Mode;
+use optimist_study::{
+    CommandEvaluator, Evaluation, Evaluator, Interrupt, Objective, Record, Storage, Study, StudyFile,
+};
 use proptest::prelude::*;
 
 const STUDY: &str =
@@ -19,24 +21,19 @@ fn run(bytes: &[u8], mode: Mode) -> Result<(), TestCaseError> {
     let objective = Objective { command, mode, timeout, folder: folder.path().to_owned() };
     let mut study = Study::create(&Storage::memory(), StudyFile::parse(STUDY).unwrap().definition).unwrap();
     let job = study.ask(None).unwrap();
-    let answer =
-        Evaluator::new(&objective, &["x".to_owned()], &Interrupt::default()).evaluate(0, &job.params);
-    match answer.unwrap() {
-        Answer::Measured(measured) => {
-            prop_assert!(measured.value.is_finite());
-            study.tell(0, measured, None).unwrap();
-        }
-        Answer::Failed(failure) => {
-            prop_assert!(!failure.reason.is_empty());
-            study.fail(0, &failure, None).unwrap();
-        }
-        Answer::Interrupted => prop_assert!(false, "nobody interrupted"),
+    let space = &study.state().definition().space;
+    let evaluation = CommandEvaluator::new(objective, space, &Interrupt::default()).evaluate(&job).unwrap();
+    match &evaluation {
+        Evaluation::Measured(measured) => prop_assert!(measured.value.is_finite()),
+        Evaluation::Failed { reason, .. } => prop_assert!(!reason.is_empty()),
+        Evaluation::Stopped { .. } => prop_assert!(false, "nobody interrupted"),
     }
+    study.tell(0, evaluation, None).unwrap();
     let mut n_records = 0;
     study
         .export(|line| {
             n_records += usize::from(Record::from_json(line).is_ok());
-            Reading::GoOn
+            ControlFlow::Continue(())
         })
         .unwrap();
     prop_assert_eq!(n_records, 3);

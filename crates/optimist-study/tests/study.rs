@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration;
 
+use optimist::Why;
 use optimist::space::{Assignment, Value};
-use optimist_study::objective::NoValue;
 use optimist_study::state::Over;
 use optimist_study::{
-    Definition, FailureKind, Import, Job, Kept, Measurement, Source, Storage, Study, StudyError, StudyFile,
-    Trial, TrialState,
+    Definition, Evaluation, FailureKind, Import, Job, Kept, Measurement, Source, Storage, Study, StudyError,
+    StudyFile, Trial, TrialState,
 };
 
 /// A study of a float and a choice, with further lines of its file.
@@ -39,8 +39,12 @@ fn tell(study: &mut Study, job: &Job) {
     assert_eq!(study.tell(job.trial, measured, Some(0.5)).unwrap(), Kept::Stored);
 }
 
-fn failure(kind: FailureKind) -> NoValue {
-    NoValue { kind, reason: "no such bean".to_owned(), stderr: Some("Traceback".to_owned()) }
+fn failure(kind: FailureKind) -> Evaluation {
+    Evaluation::Failed { kind, reason: "no such bean".to_owned(), stderr: Some("Traceback".to_owned()) }
+}
+
+fn stopped() -> Evaluation {
+    Evaluation::Stopped { reason: "stopped".to_owned() }
 }
 
 fn trial(study: &Study, number: usize) -> &Trial {
@@ -87,8 +91,8 @@ mod telling {
     fn a_late_value_completes_a_trial_that_was_put_back_failed_or_cancelled() {
         let mut study = create("");
         (0..3).for_each(|_| drop(study.ask(None).unwrap()));
-        study.put_back(0, "stopped").unwrap();
-        study.fail(1, &failure(FailureKind::Crashed), None).unwrap();
+        study.tell(0, stopped(), None).unwrap();
+        study.tell(1, failure(FailureKind::Crashed), None).unwrap();
         study.cancel(2).unwrap();
         let states = [TrialState::Waiting, TrialState::Failed, TrialState::Cancelled];
         for (number, state) in states.into_iter().enumerate() {
@@ -118,7 +122,7 @@ mod telling {
         let mut study = create("");
         let job = study.ask(None).unwrap();
         tell(&mut study, &job);
-        assert_eq!(study.fail(0, &failure(FailureKind::Crashed), None).unwrap(), Kept::Already);
+        assert_eq!(study.tell(0, failure(FailureKind::Crashed), None).unwrap(), Kept::Already);
         assert_eq!(trial(&study, 0).state, TrialState::Complete);
         assert!(matches!(study.cancel(0), Err(StudyError::HasEnded { state: "complete", .. })));
     }
@@ -133,7 +137,7 @@ mod asking {
         let first = study.ask(None).unwrap();
         let wanted = Assignment::from_iter([("x", Value::from(0.5)), ("kind", Value::from("b"))]);
         study.enqueue(&wanted).unwrap();
-        study.put_back(0, "stopped").unwrap();
+        study.tell(0, stopped(), None).unwrap();
         assert_eq!(study.ask(None).unwrap(), first);
         let second = study.ask(None).unwrap();
         assert_eq!((second.trial, second.source, second.params), (1, Source::Enqueued, wanted));
@@ -162,7 +166,7 @@ mod asking {
         study.cancel(2).unwrap();
         assert_eq!(study.claim().unwrap().unwrap().trial, 4);
         assert_eq!(study.claim().unwrap(), None);
-        study.put_back(1, "stopped").unwrap();
+        study.tell(1, stopped(), None).unwrap();
         assert_eq!(study.claim().unwrap().unwrap().trial, 1);
         assert_eq!(study.ask(None).unwrap().trial, 5, "by hand the plan does not matter");
     }
@@ -196,7 +200,7 @@ mod failing {
         let first = study.ask(None).unwrap();
         for attempt in 1..=3 {
             assert_eq!(trial(&study, 0).attempts, attempt);
-            study.fail(0, &failure(FailureKind::Retried), None).unwrap();
+            study.tell(0, failure(FailureKind::Retried), None).unwrap();
             if attempt < 3 {
                 assert_eq!(study.ask(None).unwrap(), first);
             }
@@ -210,7 +214,7 @@ mod failing {
     fn a_failed_trial_keeps_its_reason_and_is_not_tried_again() {
         let mut study = create("");
         study.ask(None).unwrap();
-        study.fail(0, &failure(FailureKind::Crashed), Some(2.5)).unwrap();
+        study.tell(0, failure(FailureKind::Crashed), Some(2.5)).unwrap();
         let known = trial(&study, 0).failure.clone().unwrap();
         assert_eq!((known.kind, known.reason.as_str()), (Some(FailureKind::Crashed), "no such bean"));
         assert_eq!(known.explanation(), "no such bean\nstandard error ended with:\nTraceback");
@@ -223,7 +227,7 @@ mod failing {
         let mut study = create("max_attempts = 1");
         study.ask(None).unwrap();
         for _ in 0..5 {
-            study.put_back(0, "stopped").unwrap();
+            study.tell(0, stopped(), None).unwrap();
             assert_eq!(study.ask(None).unwrap().trial, 0);
         }
         assert_eq!(trial(&study, 0).attempts, 1);
@@ -299,6 +303,34 @@ mod resuming {
             assert_eq!(once.recommend().unwrap(), often.recommend().unwrap(), "{optimizer}");
             assert_verified(&mut often);
         }
+    }
+
+    #[test]
+    fn how_a_suggestion_was_found_is_stored_and_known_after_a_stop() {
+        let storage = Storage::memory();
+        let text = "name = 's'\ndirection = 'minimize'\ntrials = 20\n[parameters.x]\ntype = 'int'\nlow = 1\nhigh = 9";
+        let mut study = Study::create(&storage, StudyFile::parse(text).unwrap().definition).unwrap();
+        for _ in 0..11 {
+            let job = study.ask(None).unwrap();
+            study.tell(job.trial, Measurement::new(job.params.float("x")), None).unwrap();
+        }
+        assert_eq!(trial(&study, 0).why, Some(Why::Explore));
+        let is_optimistic = |why: &Option<Why>| {
+            matches!(why, Some(Why::Optimism { family, radius })
+            if !family.is_empty() && radius.is_finite())
+        };
+        assert!(is_optimistic(&trial(&study, 6).why), "{:?}", trial(&study, 6).why);
+        assert!(matches!(trial(&study, 10).why, Some(Why::Random { .. })), "nine points are all there are");
+
+        let mut reopened = Study::open(&storage, "s").unwrap();
+        let reasons =
+            |study: &Study| study.state().trials().iter().map(|t| t.why.clone()).collect::<Vec<_>>();
+        assert_eq!(reasons(&reopened), reasons(&study));
+        let warnings = reopened.warnings().unwrap();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        let n_random = reasons(&study).iter().filter(|why| matches!(why, Some(Why::Random { .. }))).count();
+        let expected = format!("{n_random} suggestions drawn at random instead of chosen by a model: ");
+        assert!(n_random > 1 && warnings[0].starts_with(&expected), "{warnings:?}");
     }
 
     #[test]
@@ -403,7 +435,7 @@ mod together {
                         let mut study = Study::open(storage, "s").unwrap();
                         while let Some(job) = study.claim().unwrap() {
                             match (worker + job.trial) % 7 {
-                                0 => drop(study.fail(job.trial, &failure(FailureKind::Crashed), None)),
+                                0 => drop(study.tell(job.trial, failure(FailureKind::Crashed), None)),
                                 _ => tell(&mut study, &job),
                             }
                         }
@@ -456,7 +488,7 @@ mod stopping {
         (0..2).for_each(|_| drop(study.claim().unwrap().unwrap()));
         study.tell(0, Measurement::new(0.6), None).unwrap();
         assert_eq!(study.state().over(), None);
-        study.put_back(1, "stopped").unwrap();
+        study.tell(1, stopped(), None).unwrap();
         study.tell(0, Measurement::new(0.3), None).unwrap(); // 0.45 on average
         assert_eq!(study.state().over(), Some(Over::Target { trial: 0 }));
         assert_eq!(study.claim().unwrap(), None);

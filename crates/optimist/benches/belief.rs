@@ -3,12 +3,14 @@
 mod common;
 
 use divan::{Bencher, black_box};
-use optimist::confidence::{Confidence, Round};
-use optimist::evidence::{Data, Evidence, Learning, Linearization, learn, noise_variances, residuals};
-use optimist::linalg::Matrix;
+use optimist::internal::confidence::{Confidence, Round};
+use optimist::internal::evidence::{
+    Data, Evidence, Linearization, Settings, fit_hyperparameters, noise_variances, residuals,
+};
+use optimist::internal::linalg::Matrix;
+use optimist::internal::warp::Warp;
 use optimist::model::anova::Anova;
 use optimist::model::{Embedded, Family};
-use optimist::warp::Warp;
 
 fn main() {
     divan::main();
@@ -28,7 +30,7 @@ fn linearized(family: &dyn Family, data: &Data) -> Linearization {
     Linearization::new(family, &vec![0.0; family.n_weights()], &data.x)
 }
 
-/// One value of the evidence with what its gradient needs; learning scales takes some forty of them.
+/// One value of the evidence with what its gradient needs; fitting scales takes some forty of them.
 #[divan::bench(args = CASES)]
 fn evidence_and_gradient(bencher: Bencher, (t, d): (usize, usize)) {
     let (mut family, data) = (Anova::new(d), data(t, d));
@@ -49,13 +51,13 @@ fn evidence_and_gradient(bencher: Bencher, (t, d): (usize, usize)) {
 
 /// Scales, noise and warp, as at every checkpoint.
 #[divan::bench(args = CASES, sample_count = 10)]
-fn learn_scales(bencher: Bencher, (t, d): (usize, usize)) {
+fn fit_scales(bencher: Bencher, (t, d): (usize, usize)) {
     let data = data(t, d);
-    let learning = Learning { warp_std: Some(0.3), max_steps: 30 };
+    let settings = Settings { warp_std: Some(0.3), max_steps: 30 };
     bencher.bench(|| {
         let mut family = Anova::new(d);
         let at = linearized(&family, &data);
-        learn(&mut family, &data, &at, None, learning)
+        fit_hyperparameters(&mut family, &data, &at, None, settings)
     });
 }
 
@@ -71,7 +73,7 @@ fn ball(t: usize, d: usize) -> (Confidence, Vec<f64>) {
 fn push(bencher: Bencher, (t, d): (usize, usize)) {
     let (ball, x) = ball(t, d);
     bencher.with_inputs(|| ball.clone()).bench_local_refs(|ball| {
-        ball.push(Round { w: &[], x: &x, residual: 0.3, noise_var: 0.02 });
+        ball.update(Round { w: &[], x: &x, residual: 0.3, noise_var: 0.02 });
     });
 }
 

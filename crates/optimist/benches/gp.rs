@@ -3,10 +3,10 @@
 mod common;
 
 use divan::Bencher;
-use optimist::baselines::gp::fit::{Spec, fit};
-use optimist::baselines::gp::likelihood::LogLikelihood;
-use optimist::baselines::gp::{Data, Gp, Hyper};
-use optimist::linalg::Matrix;
+use optimist::internal::baselines::gp::fit::{Spec, fit};
+use optimist::internal::baselines::gp::likelihood::LogLikelihood;
+use optimist::internal::baselines::gp::{Data, Gp, Hyper};
+use optimist::internal::linalg::Matrix;
 
 fn main() {
     divan::main();

@@ -1,7 +1,7 @@
 //! Families: values, gradients, inner products and their gradients.
 
 use divan::{Bencher, black_box};
-use optimist::linalg::Matrix;
+use optimist::internal::linalg::Matrix;
 use optimist::model::anova::Anova;
 use optimist::model::fourier::Fourier;
 use optimist::model::mlp::Mlp;
@@ -76,7 +76,7 @@ fn gram(bencher: Bencher, case: (&str, usize)) {
     bencher.bench(|| family.gram(black_box(points.points()), points.points()));
 }
 
-/// What a step of learning the scales needs besides.
+/// What a step of fitting the scales needs besides.
 #[divan::bench(args = CASES)]
 fn gram_grad_scales(bencher: Bencher, case: (&str, usize)) {
     let family = family(case);

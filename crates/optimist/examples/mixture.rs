@@ -5,7 +5,7 @@
 
 use optimist::encode::Encoding;
 use optimist::space::{Assignment, Constraint, Kind, Parameter, Space, Value};
-use optimist::{GoUcb, Observation, Optimizer, Outcome, Settings, rng};
+use optimist::{Method, Observation, Outcome, rng};
 
 const METALS: [&str; 4] = ["copper", "zinc", "tin", "nickel"];
 
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let encoding = Encoding::new(space);
 
     let trials = 25;
-    let mut optimizer = GoUcb::new(encoding.domain().clone(), trials, Settings::default())?;
+    let mut optimizer = Method::default().build(encoding.domain(), trials, 0)?;
     for trial in 0..trials as u64 {
         let x = optimizer.ask(&mut rng(0, trial));
         let alloy = encoding.decode(&x);

@@ -4,9 +4,9 @@
 //!     cargo run --release -p optimist --example own_family
 
 use optimist::encode::Encoding;
-use optimist::model::Family;
-use optimist::space::{Kind, Parameter, Space, Value};
-use optimist::{GoUcb, Observation, Optimizer, Outcome, Settings, rng};
+use optimist::settings::DefaultSettings;
+use optimist::space::{Parameter, Space};
+use optimist::{Family, GoUcb, Observation, Optimizer, Outcome, Settings, rng};
 use rand_distr::{Distribution, Normal};
 
 /// v(s) = v_max s / (k_m + s + s²/k_i). Weights are the logarithms of the constants over a guess of each: a constant
@@ -32,18 +32,16 @@ fn rate(v_max: f64, k_m: f64, k_i: f64, s: f64) -> f64 {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let substrate = Kind::Float { low: 0.0, high: 100.0, log: false, step: None };
-    let encoding = Encoding::new(Space::new(vec![Parameter::new("substrate", substrate)])?);
-    let concentration =
-        |x: &[f64]| encoding.decode(x).get("substrate").and_then(Value::as_f64).unwrap_or_default();
+    let encoding = Encoding::new(Space::new(vec![Parameter::float("substrate", 0.0, 100.0)])?);
+    let concentration = |x: &[f64]| encoding.decode(x).float("substrate");
     let noise = Normal::new(0.0, 0.03)?;
     let mut rng = rng(0, 0);
 
     // The law is in millimoles and has its own idea of how values behave: nothing is to be scaled or warped.
-    let settings = Settings { scaled: false, warp: false, trust_region: None, ..Settings::default() };
-    let trials = 10;
-    let mut optimizer =
-        GoUcb::with_family(encoding.domain().clone(), trials, settings, || Box::new(Inhibited))?;
+    let settings = DefaultSettings { scaled: false, warp: false, trust_region: None, ..Default::default() };
+    let (domain, trials) = (encoding.domain(), 10);
+    let policy = GoUcb::with_family(domain, trials, &Settings::Default(settings), 0, || Box::new(Inhibited))?;
+    let mut optimizer = Optimizer::new(domain.clone(), policy);
     for trial in 1..=trials {
         let x = optimizer.ask(&mut rng);
         let s = concentration(&x);

@@ -1,78 +1,27 @@
 //! Line 5 of Phase II: x_t = argmax over x, and over w in Ball_t, of f_x(w).
 //!
-//! Given: the confidence ball, its radius √β_t or what it is to promise, and the region to search. Gives: the best point
-//! found there. Does not know: trials, storage, how the ball came about, how points are searched (`search` does).
+//! Given: the confidence ball, its radius √β_t or the value it has to reach, and the region to search. Gives: the best
+//! point found there. Does not know: trials, storage, how the ball came about, how points are searched (`search` does).
 //!
 //! What is searched is the linearised bound f_x(ŵ) + √β u. For a family that is linear in w the bound *is* the inner
 //! maximum; for others the best climbs are climbed again on the exact one.
 //!
-//! [`Hope`] has a radius. [`Gain`] has a level, and the radius is the smallest for which some point and some weights of
-//! the ball reach it: √β_t = min over x of (level − f_x(ŵ)) / u. The x where this is attained is the argmax for that
-//! β_t, since by definition no other bound is above the level. It is also the point where f is most likely to be above it.
+//! [`UpperConfidenceBound`] is given the radius. [`ProbabilityOfImprovement`] is given a target, and its radius is the
+//! smallest for which some point and some weights of the ball reach it: √β_t = min over x of (target − f_x(ŵ)) / u. The
+//! x where this is attained is the argmax for that β_t, since by definition no other bound is above the target. It is
+//! also the point where f is most likely to be above it, hence the name.
 
 use crate::confidence::{Confidence, LEAST_U};
 use crate::encode::Domain;
-use crate::linalg::{Matrix, add_scaled};
+use crate::frame::Frame;
+use crate::linalg::add_scaled;
 use crate::optimizer::Rng;
 pub use crate::search::{Effort, Region};
 use crate::search::{Found, Score, search};
 
-/// From the unit cube to model coordinates: z = low + width · x.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Frame {
-    /// Model coordinate of 0.
-    pub low: Vec<f64>,
-    /// Model coordinate of 1, less `low`.
-    pub width: Vec<f64>,
-}
-
-impl Frame {
-    /// [-1, 1] in each coordinate.
-    pub fn symmetric(d: usize) -> Self {
-        Self { low: vec![-1.0; d], width: vec![2.0; d] }
-    }
-
-    /// The parameters' own units.
-    pub fn natural(domain: &Domain) -> Self {
-        let units = || domain.axes().iter().flat_map(|axis| axis.columns.clone().map(|_| axis.units));
-        Self {
-            low: units().map(|(low, _)| low).collect(),
-            width: units().map(|(low, high)| high - low).collect(),
-        }
-    }
-
-    /// d_x.
-    pub fn dimension(&self) -> usize {
-        self.low.len()
-    }
-
-    /// Model coordinates of x.
-    pub fn apply(&self, x: &[f64]) -> Vec<f64> {
-        (0..x.len()).map(|j| self.low[j] + self.width[j] * x[j]).collect()
-    }
-
-    /// Model coordinates of each of these points, as the rows of a matrix.
-    fn rows(&self, points: &[Vec<f64>]) -> Matrix {
-        let rows: Vec<Vec<f64>> = points.iter().map(|x| self.apply(x)).collect();
-        Matrix::from_rows(self.dimension(), rows.iter().map(Vec::as_slice))
-    }
-
-    /// Sets x to where its model coordinates are `z`, but for coordinates that have no width.
-    fn invert(&self, z: &[f64], x: &mut [f64]) {
-        for j in 0..x.len() {
-            x[j] = if self.width[j] == 0.0 { x[j] } else { (z[j] - self.low[j]) / self.width[j] };
-        }
-    }
-
-    /// Turns a gradient in model coordinates into one in x.
-    fn pull_back(&self, grad: &mut [f64]) {
-        grad.iter_mut().zip(&self.width).for_each(|(slope, width)| *slope *= width);
-    }
-}
-
-/// What is searched: the ball of a round, its radius √β_t, and how its coordinates relate to the cube.
+/// f_x(ŵ) + √β_t u, as a function of points of the unit cube.
 #[derive(Clone, Copy)]
-pub struct Hope<'a> {
+pub struct UpperConfidenceBound<'a> {
     /// Σ_t and ŵ_t.
     pub ball: &'a Confidence,
     /// √β_t.
@@ -81,85 +30,41 @@ pub struct Hope<'a> {
     pub frame: &'a Frame,
 }
 
-/// The best feasible point of the region that is not `taken`, under the most hopeful weights of the ball.
-/// `None` if every point that was looked at is taken.
-pub fn argmax(
-    hope: Hope<'_>,
-    region: &Region<'_>,
-    incumbents: &[Vec<f64>],
-    taken: impl Fn(&[f64]) -> bool,
-    effort: Effort,
-    rng: &mut Rng,
-) -> Option<Vec<f64>> {
-    let mut found = search(&hope, region, incumbents, effort, rng);
-    hope.climb_exact(&mut found, region, effort);
-    found.best_not(taken)
-}
-
-/// What is searched if the ball is to be as small as it can be.
-#[derive(Clone, Copy)]
-pub struct Gain<'a> {
-    /// Σ_t and ŵ_t.
-    pub ball: &'a Confidence,
-    /// What the ball has to promise.
-    pub level: f64,
-    /// From the cube to the ball's coordinates.
-    pub frame: &'a Frame,
-}
-
-/// The feasible point of the region that is not `taken` and reaches the level in the smallest ball. `None` if every point
-/// that was looked at is taken.
-pub fn argmax_of_least(
-    gain: Gain<'_>,
-    region: &Region<'_>,
-    incumbents: &[Vec<f64>],
-    taken: impl Fn(&[f64]) -> bool,
-    effort: Effort,
-    rng: &mut Rng,
-) -> Option<Vec<f64>> {
-    let mut found = search(&gain, region, incumbents, effort, rng);
-    if let Some((_, standing)) = found.best() {
-        let Gain { ball, frame, .. } = gain;
-        Hope { ball, frame, radius: (-standing).max(0.0) }.climb_exact(&mut found, region, effort);
-    }
-    found.best_not(taken)
-}
-
-/// (f_x(ŵ) − level) / u, as a function of points of the unit cube.
-impl Score for Gain<'_> {
-    fn scores(&self, points: &[Vec<f64>]) -> Vec<f64> {
-        let standing = |(mean, u): (f64, f64)| (mean - self.level) / u.max(LEAST_U);
-        self.ball.predict_rows(self.frame.rows(points)).into_iter().map(standing).collect()
-    }
-
-    fn score_with_grad(&self, x: &[f64], grad_x: &mut [f64]) -> f64 {
-        let standing = self.ball.standing(&self.frame.apply(x), self.level, grad_x);
-        self.frame.pull_back(grad_x);
-        standing
-    }
-}
-
-/// Climbs that are climbed again on the exact inner maximum, for a family that is not linear in w.
-const EXACT_CLIMBS: usize = 3;
-
-/// The linearised bound f_x(ŵ) + √β u, as a function of points of the unit cube.
-impl Score for Hope<'_> {
+impl Score for UpperConfidenceBound<'_> {
     fn scores(&self, points: &[Vec<f64>]) -> Vec<f64> {
         let bound = |(mean, u)| mean + self.radius * u;
         self.ball.predict_rows(self.frame.rows(points)).into_iter().map(bound).collect()
     }
 
     fn score_with_grad(&self, x: &[f64], grad_x: &mut [f64]) -> f64 {
-        let value = self.ball.bound(&self.frame.apply(x), self.radius, grad_x);
+        let bound = self.ball.upper_confidence_bound(&self.frame.apply(x), self.radius, grad_x);
         self.frame.pull_back(grad_x);
-        value
+        bound
     }
 }
 
-impl Hope<'_> {
+/// Climbs that are climbed again on the exact inner maximum, for a family that is not linear in w.
+const EXACT_CLIMBS: usize = 3;
+
+impl UpperConfidenceBound<'_> {
+    /// The feasible point of the region that is not `taken` where max over w in Ball_t of f_x(w) is highest. `None` if
+    /// every point that was looked at is taken.
+    pub fn argmax(
+        &self,
+        region: &Region<'_>,
+        incumbents: &[Vec<f64>],
+        taken: impl Fn(&[f64]) -> bool,
+        effort: Effort,
+        rng: &mut Rng,
+    ) -> Option<Vec<f64>> {
+        let mut found = search(self, region, incumbents, effort, rng);
+        self.climb_exact(&mut found, region, effort);
+        found.best_not(taken)
+    }
+
     /// Climbs the best of what was found again on the exact inner maximum, if the linearised one is not that.
     fn climb_exact(&self, found: &mut Found, region: &Region<'_>, effort: Effort) {
-        if !self.ball.family().is_linear() {
+        if !self.ball.linearization_is_exact() {
             found.climb_again(EXACT_CLIMBS, |x, grad_x| self.exact(x, grad_x), region, effort.steps);
         }
     }
@@ -167,10 +72,56 @@ impl Hope<'_> {
     /// max over w in Ball_t of f_x(w) itself. Its gradient in x is that of f at the maximising w.
     fn exact(&self, x: &[f64], grad_x: &mut [f64]) -> f64 {
         let z = self.frame.apply(x);
-        let (w, value) = self.ball.most_hopeful(&z, self.radius);
+        let (w, value) = self.ball.argmax_w(&z, self.radius);
         self.ball.family().grad_x(&w, &z, grad_x);
         self.frame.pull_back(grad_x);
         value
+    }
+}
+
+/// How likely f is to be above a target, as a function of points of the unit cube. The score is (f_x(ŵ) − target) / u, of
+/// which the probability is Φ: the higher the one, the higher the other, and the score does not underflow.
+#[derive(Clone, Copy)]
+pub struct ProbabilityOfImprovement<'a> {
+    /// Σ_t and ŵ_t.
+    pub ball: &'a Confidence,
+    /// The value that is to be exceeded: in BoTorch `best_f`, with the margin that is wanted in it.
+    pub target: f64,
+    /// From the cube to the ball's coordinates.
+    pub frame: &'a Frame,
+}
+
+impl Score for ProbabilityOfImprovement<'_> {
+    fn scores(&self, points: &[Vec<f64>]) -> Vec<f64> {
+        let z_score = |(mean, u): (f64, f64)| (mean - self.target) / u.max(LEAST_U);
+        self.ball.predict_rows(self.frame.rows(points)).into_iter().map(z_score).collect()
+    }
+
+    fn score_with_grad(&self, x: &[f64], grad_x: &mut [f64]) -> f64 {
+        let z_score = self.ball.z_score(&self.frame.apply(x), self.target, grad_x);
+        self.frame.pull_back(grad_x);
+        z_score
+    }
+}
+
+impl ProbabilityOfImprovement<'_> {
+    /// The feasible point of the region that is not `taken` and most likely above the target: the one that reaches it in
+    /// the smallest ball. `None` if every point that was looked at is taken.
+    pub fn argmax(
+        &self,
+        region: &Region<'_>,
+        incumbents: &[Vec<f64>],
+        taken: impl Fn(&[f64]) -> bool,
+        effort: Effort,
+        rng: &mut Rng,
+    ) -> Option<Vec<f64>> {
+        let mut found = search(self, region, incumbents, effort, rng);
+        if let Some((_, z_score)) = found.best() {
+            let Self { ball, frame, .. } = *self;
+            let smallest_ball = UpperConfidenceBound { ball, frame, radius: (-z_score).max(0.0) };
+            smallest_ball.climb_exact(&mut found, region, effort);
+        }
+        found.best_not(taken)
     }
 }
 
@@ -191,8 +142,8 @@ impl Default for JointAscent {
 
 impl JointAscent {
     /// Ascends from a uniform x and ŵ_t.
-    pub fn argmax(&self, hope: Hope<'_>, domain: &Domain, rng: &mut Rng) -> Vec<f64> {
-        let Hope { ball, radius, frame } = hope;
+    pub fn argmax(&self, ucb: UpperConfidenceBound<'_>, domain: &Domain, rng: &mut Rng) -> Vec<f64> {
+        let UpperConfidenceBound { ball, radius, frame } = ucb;
         let family = ball.family();
         let mut x = domain.sample(rng);
         let mut z = frame.apply(&x);
@@ -265,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn no_point_is_above_the_level_in_the_smallest_ball_that_reaches_it() {
+    fn no_point_is_above_the_target_in_the_smallest_ball_that_reaches_it() {
         let domain = Domain::cube(2);
         let frame = Frame::symmetric(2);
         for seed in 0..10 {
@@ -274,16 +225,16 @@ mod tests {
             let points = region.samples(2000, &mut rng(seed, 1));
             let predictions = ball.predict_rows(frame.rows(&points));
             // High enough that a radius is needed.
-            let level = predictions.iter().fold(0.0, |level, (mean, u)| f64::max(level, mean + 2.0 * u));
-            let gain = Gain { ball: &ball, level, frame: &frame };
+            let target = predictions.iter().fold(0.0, |target, (mean, u)| f64::max(target, mean + 2.0 * u));
+            let improvement = ProbabilityOfImprovement { ball: &ball, target, frame: &frame };
             let thorough = Effort { spread: 4000, climbs: 50, ..Effort::default() };
-            let x = argmax_of_least(gain, &region, &[], |_| false, thorough, &mut rng(seed, 2)).unwrap();
-            let radius = -gain.score_with_grad(&x, &mut [0.0; 2]);
+            let x = improvement.argmax(&region, &[], |_| false, thorough, &mut rng(seed, 2)).unwrap();
+            let radius = -improvement.score_with_grad(&x, &mut [0.0; 2]);
             assert!(radius > 0.0);
             let (mean, u) = ball.predict(&frame.apply(&x));
-            assert!((mean + radius * u - level).abs() < 1e-9, "it is reached");
+            assert!((mean + radius * u - target).abs() < 1e-9, "it is reached");
             let highest = predictions.iter().fold(f64::MIN, |high, (mean, u)| high.max(mean + radius * u));
-            assert!(highest <= level + 1e-9, "{highest} above {level} with seed {seed}");
+            assert!(highest <= target + 1e-9, "{highest} above {target} with seed {seed}");
         }
     }
 
@@ -327,12 +278,12 @@ mod tests {
         let (frame, lattice) = (Frame::symmetric(domain.dimension()), lattice(&domain));
         let missed = |seed: u64, t: usize, radius: f64| {
             let ball = anova_ball(&domain, t, seed);
-            let hope = Hope { ball: &ball, radius, frame: &frame };
+            let ucb = UpperConfidenceBound { ball: &ball, radius, frame: &frame };
             let region = Region::whole(&domain);
-            let x = argmax(hope, &region, &[], |_| false, effort, &mut rng(seed, 1)).unwrap();
+            let x = ucb.argmax(&region, &[], |_| false, effort, &mut rng(seed, 1)).unwrap();
             assert!(domain.contains(&x), "{x:?}");
             let highest = |points: &[Vec<f64>]| {
-                let scores = hope.scores(points);
+                let scores = ucb.scores(points);
                 scores.into_iter().fold(f64::NEG_INFINITY, f64::max)
             };
             let best = highest(&lattice);
@@ -363,19 +314,19 @@ mod tests {
         let domain = Domain::cube(2);
         let frame = Frame::symmetric(2);
         let ball = anova_ball(&domain, 10, 0);
-        let hope = Hope { ball: &ball, radius: 1.0, frame: &frame };
+        let ucb = UpperConfidenceBound { ball: &ball, radius: 1.0, frame: &frame };
         let region = Region::between(&domain, vec![0.2, 0.5], vec![0.4, 0.6]);
         let incumbent = vec![vec![0.3, 0.55]];
-        let look = |taken: &dyn Fn(&[f64]) -> bool| {
-            argmax(hope, &region, &incumbent, taken, Effort::default(), &mut rng(0, 1))
+        let argmax = |taken: &dyn Fn(&[f64]) -> bool| {
+            ucb.argmax(&region, &incumbent, taken, Effort::default(), &mut rng(0, 1))
         };
-        let free = look(&|_| false).unwrap();
-        let other = look(&|x| x == free).unwrap();
+        let free = argmax(&|_| false).unwrap();
+        let other = argmax(&|x| x == free).unwrap();
         assert_ne!(free, other);
         for x in [free, other] {
             assert!((0.2..=0.4).contains(&x[0]) && (0.5..=0.6).contains(&x[1]), "{x:?}");
         }
-        assert_eq!(look(&|_| true), None);
+        assert_eq!(argmax(&|_| true), None);
     }
 
     #[test]
@@ -385,10 +336,10 @@ mod tests {
         for seed in 0..3 {
             let family = Box::new(Mlp::new(2, &[3], Activation::Tanh));
             let ball = ball(family, &domain, 8, &mut rng(seed, 0));
-            let hope = Hope { ball: &ball, radius: 0.5, frame: &frame };
+            let ucb = UpperConfidenceBound { ball: &ball, radius: 0.5, frame: &frame };
             let whole = Region::whole(&domain);
-            let x = argmax(hope, &whole, &[], |_| false, Effort::default(), &mut rng(seed, 1)).unwrap();
-            let inner = |x: &[f64]| ball.most_hopeful(&frame.apply(x), 0.5).1;
+            let x = ucb.argmax(&whole, &[], |_| false, Effort::default(), &mut rng(seed, 1)).unwrap();
+            let inner = |x: &[f64]| ball.argmax_w(&frame.apply(x), 0.5).1;
             let mut rng = rng(seed, 2);
             let best = (0..300).map(|_| inner(&domain.sample(&mut rng))).fold(f64::NEG_INFINITY, f64::max);
             assert!(inner(&x) >= best - 1e-6, "seed {seed}: {} at {x:?}, but {best} is there", inner(&x));
@@ -434,8 +385,8 @@ mod tests {
         let ascent = JointAscent { steps: 200, rate: 0.05 };
         let mut reached: f64 = 0.0;
         for seed in 0..5 {
-            let hope = Hope { ball: &ball, radius: 0.3, frame: &frame };
-            let x = ascent.argmax(hope, &domain, &mut rng(seed, 1));
+            let ucb = UpperConfidenceBound { ball: &ball, radius: 0.3, frame: &frame };
+            let x = ascent.argmax(ucb, &domain, &mut rng(seed, 1));
             assert!(domain.contains(&x), "{x:?}");
             for (w, z) in std::mem::take(&mut *visits.lock().unwrap()) {
                 let distance = ball.distance_squared(&w).sqrt();
@@ -452,9 +403,9 @@ mod tests {
         let domain = Domain::cube(3);
         let frame = Frame::symmetric(3);
         let ball = ball(Box::new(Mlp::new(3, &[4], Activation::Tanh)), &domain, 5, &mut rng(1, 0));
-        let hope = Hope { ball: &ball, radius: 0.0, frame: &frame };
+        let ucb = UpperConfidenceBound { ball: &ball, radius: 0.0, frame: &frame };
         for seed in 0..5 {
-            let x = JointAscent { steps: 500, rate: 0.01 }.argmax(hope, &domain, &mut rng(seed, 0));
+            let x = JointAscent { steps: 500, rate: 0.01 }.argmax(ucb, &domain, &mut rng(seed, 0));
             let start = domain.sample(&mut rng(seed, 0));
             let height = |x: &[f64]| ball.mean(&frame.apply(x));
             assert!(height(&x) > height(&start), "from {start:?} to {x:?}");

@@ -1,5 +1,6 @@
 //! Errors of this crate.
 
+use crate::method::Method;
 use crate::schedule::ScheduleError;
 use crate::space::Value;
 
@@ -278,7 +279,10 @@ pub enum SpaceError {
 #[non_exhaustive]
 pub enum MethodError {
     /// No optimizer has this name.
-    #[error("there is no optimizer `{name}`{}", did_you_mean(nearest, "; see `optimist bench run --help`"))]
+    #[error(
+        "there is no optimizer `{name}`{}",
+        did_you_mean(nearest, &format!("; choose from {}", Method::NAMES.join(", ")))
+    )]
     Unknown {
         /// What was asked for.
         name: String,
@@ -304,6 +308,27 @@ pub enum MethodError {
     /// λ or β_t cannot be computed.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
+}
+
+/// A run that found nothing.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// No trial was allowed.
+    #[error("there is nothing to choose from without a trial; allow at least 1")]
+    NoTrials,
+    /// Every trial failed.
+    #[error("none of {trials} trials gave a finite value; check the function and the bounds of the space")]
+    NoValue {
+        /// How many there were.
+        trials: usize,
+    },
+    /// The optimizer could not be made.
+    #[error(transparent)]
+    Method(#[from] MethodError),
+    /// An outcome could not be learnt from.
+    #[error(transparent)]
+    Tell(#[from] TellError),
 }
 
 /// An outcome that cannot be learnt from.
@@ -340,21 +365,6 @@ pub enum TellError {
     },
 }
 
-/// The candidate spelled most like `typed`, if any is close enough to be what was meant.
-pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    /// Of the letters of the longer word, a little over half must agree.
-    const CLOSE_ENOUGH: f64 = 0.55;
-    candidates
-        .into_iter()
-        .map(|candidate| {
-            let (typed, lower) = (typed.to_lowercase(), candidate.to_lowercase());
-            (candidate, strsim::normalized_damerau_levenshtein(&typed, &lower))
-        })
-        .filter(|&(_, likeness)| likeness >= CLOSE_ENOUGH)
-        .max_by(|(_, a), (_, b)| a.total_cmp(b))
-        .map(|(candidate, _)| candidate.to_owned())
-}
-
 fn did_you_mean(nearest: &Option<String>, otherwise: &str) -> String {
     match nearest {
         Some(nearest) => format!("; did you mean `{nearest}`?"),
@@ -378,14 +388,6 @@ fn backticked(texts: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_spelling_is_offered_only_when_it_is_near() {
-        let names = ["learning_rate", "momentum", "lr"];
-        assert_eq!(nearest("learnign_rate", names).as_deref(), Some("learning_rate"));
-        assert_eq!(nearest("Momentun", names).as_deref(), Some("momentum"));
-        assert_eq!(nearest("depth", names), None);
-    }
 
     #[test]
     fn errors_say_what_was_wrong_and_what_to_do() {

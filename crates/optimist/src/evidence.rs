@@ -10,8 +10,8 @@
 
 use std::f64::consts::PI;
 
+use crate::lbfgsb::{Pace, maximize_in_box};
 use crate::linalg::{Cholesky, Matrix, dot};
-use crate::maximize::{Pace, maximize_in_box};
 use crate::model::{Embedded, Family, Scale};
 use crate::warp::Warp;
 
@@ -62,9 +62,9 @@ pub struct Data {
     pub known_noise_var: Vec<f64>,
 }
 
-/// What is learnt besides a family's own scales.
+/// What the evidence decides: the scales of a family's prior, the noise and the warp of y.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Learnt {
+pub struct Hyperparameters {
     /// The family's log scales.
     pub log_scales: Vec<f64>,
     /// Standard deviation of what the family leaves unexplained: noise and misfit, standardised.
@@ -76,16 +76,16 @@ pub struct Learnt {
 /// Hyper-prior of log noise: s around 0.15 of the spread of y, within a factor of e.
 const NOISE: Scale = Scale { mean: -1.897, std: 1.0 };
 
-/// Which of the things besides the family's scales are learnt, and how long.
+/// Which hyperparameters are fitted besides the family's scales, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Learning {
+pub struct Settings {
     /// Hyper-prior of the warp's power around 1; `None` leaves y as it is.
     pub warp_std: Option<f64>,
     /// Quasi-Newton steps.
     pub max_steps: usize,
 }
 
-impl Learnt {
+impl Hyperparameters {
     /// What is believed before any data: the centres of the hyper-priors, and no warp.
     pub fn prior(family: &dyn Family) -> Self {
         let log_scales = family.scales().iter().map(|scale| scale.mean).collect();
@@ -119,20 +119,18 @@ impl Linearization {
 
 /// The scales, noise and warp that maximise evidence plus hyper-priors, and that maximum. The family is left at
 /// these scales. `None` if the evidence can be computed nowhere near.
-pub fn learn(
+pub fn fit_hyperparameters(
     family: &mut dyn Family,
     data: &Data,
     at: &Linearization,
-    start: Option<&Learnt>,
-    learning: Learning,
-) -> Option<(Learnt, f64)> {
-    let mut objective = LogPosterior::new(family, data, at, learning);
+    start: Option<&Hyperparameters>,
+    settings: Settings,
+) -> Option<(Hyperparameters, f64)> {
+    let mut objective = LogPosterior::new(family, data, at, settings);
     let scales = objective.scales.clone();
     let n_family = scales.len() - 2;
     let start: Vec<f64> = match start {
-        Some(learnt) => {
-            pack(learnt).iter().zip(&scales).map(|(theta, scale)| scale.standard(*theta)).collect()
-        }
+        Some(start) => pack(start).iter().zip(&scales).map(|(theta, scale)| scale.standard(*theta)).collect(),
         None => vec![0.0; scales.len()],
     };
     // In standard deviations of the hyper-priors, whose curvature is then the same in all directions.
@@ -147,26 +145,26 @@ pub fn learn(
         &start,
         &vec![-REACH; scales.len()],
         &vec![REACH; scales.len()],
-        Pace { max_steps: learning.max_steps, least_gain: LEAST_GAIN, first_step: FIRST_STEP },
+        Pace { max_steps: settings.max_steps, least_gain: LEAST_GAIN, first_step: FIRST_STEP },
     );
     let theta = unpack(&maximum.x);
-    let learnt = Learnt {
+    let hyperparameters = Hyperparameters {
         log_scales: theta[..n_family].to_vec(),
         noise_std: theta[n_family].exp(),
         warp: Warp { power: theta[n_family + 1] },
     };
-    family.set_scales(&learnt.log_scales);
-    maximum.value.is_finite().then_some((learnt, maximum.value))
+    family.set_scales(&hyperparameters.log_scales);
+    maximum.value.is_finite().then_some((hyperparameters, maximum.value))
 }
 
 /// Standard deviations of its hyper-prior that a scale may move.
 const REACH: f64 = 4.0;
 
-/// Learning ends with a step that gains less than a hundredth of a nat: the data cannot tell such scales apart.
+/// The fit ends with a step that gains less than a hundredth of a nat: the data cannot tell such scales apart.
 /// docs/results/log.md has what that saves.
 const LEAST_GAIN: f64 = 0.01;
 
-/// The first step of learning moves no scale by more than this share of its reach. Without a limit it often ended where the
+/// The first step of the fit moves no scale by more than this share of its reach. Without a limit it often ended where the
 /// evidence is lower by thousands, and the next steps were spent on the way back.
 const FIRST_STEP: f64 = 0.1;
 
@@ -177,21 +175,21 @@ pub fn residuals(data: &Data, at: &Linearization, warp: Warp) -> Vec<f64> {
     r
 }
 
-/// Noise variances: what is learnt plus what is known.
+/// Noise variances: what was fitted plus what is known.
 pub fn noise_variances(data: &Data, noise_std: f64) -> Vec<f64> {
     data.known_noise_var.iter().map(|known| known + noise_std * noise_std).collect()
 }
 
-fn hyper_priors(family: &dyn Family, learning: Learning) -> Vec<Scale> {
+fn hyper_priors(family: &dyn Family, settings: Settings) -> Vec<Scale> {
     let mut scales = family.scales();
     scales.push(NOISE);
-    scales.push(Scale { mean: 1.0, std: learning.warp_std.unwrap_or(0.0) });
+    scales.push(Scale { mean: 1.0, std: settings.warp_std.unwrap_or(0.0) });
     scales
 }
 
-fn pack(learnt: &Learnt) -> Vec<f64> {
-    let mut theta = learnt.log_scales.clone();
-    theta.extend([learnt.noise_std.ln(), learnt.warp.power]);
+fn pack(hyperparameters: &Hyperparameters) -> Vec<f64> {
+    let mut theta = hyperparameters.log_scales.clone();
+    theta.extend([hyperparameters.noise_std.ln(), hyperparameters.warp.power]);
     theta
 }
 
@@ -205,9 +203,9 @@ struct LogPosterior<'a> {
 }
 
 impl<'a> LogPosterior<'a> {
-    fn new(family: &dyn Family, data: &'a Data, at: &'a Linearization, learning: Learning) -> Self {
+    fn new(family: &dyn Family, data: &'a Data, at: &'a Linearization, settings: Settings) -> Self {
         let points = Embedded::new(family, &at.w, data.x.clone());
-        Self { data, at, scales: hyper_priors(family, learning), points }
+        Self { data, at, scales: hyper_priors(family, settings), points }
     }
 
     /// Leaves the family at these scales, and writes the gradient.
@@ -369,17 +367,17 @@ mod tests {
         family: &mut dyn Family,
         data: &Data,
         w: &[f64],
-        learning: Learning,
+        settings: Settings,
         theta: &[f64],
     ) -> (f64, Vec<f64>) {
         let at = Linearization::new(family, w, &data.x);
         let mut gradient = vec![f64::NAN; theta.len()];
         let value =
-            LogPosterior::new(family, data, &at, learning).value(family, theta, &mut gradient).unwrap();
+            LogPosterior::new(family, data, &at, settings).value(family, theta, &mut gradient).unwrap();
         (value, gradient)
     }
 
-    const LEARNING: Learning = Learning { warp_std: Some(0.3), max_steps: 100 };
+    const SETTINGS: Settings = Settings { warp_std: Some(0.3), max_steps: 100 };
 
     /// Scales, noise and warp not far from the centres of their hyper-priors.
     fn draw_theta(family: &dyn Family, seed: u64) -> Vec<f64> {
@@ -388,7 +386,7 @@ mod tests {
             let z: f64 = StandardNormal.sample(&mut rng);
             scale.mean + 0.5 * scale.std * z
         };
-        hyper_priors(family, LEARNING).iter().map(draw).collect()
+        hyper_priors(family, SETTINGS).iter().map(draw).collect()
     }
 
     #[test]
@@ -406,12 +404,12 @@ mod tests {
             let w =
                 if family.is_linear() { vec![0.0; family.n_weights()] } else { family.start(&mut rng(3, 0)) };
             let theta = draw_theta(&**family, seed as u64);
-            let (_, gradient) = at_theta(&mut **family, &data, &w, LEARNING, &theta);
+            let (_, gradient) = at_theta(&mut **family, &data, &w, SETTINGS, &theta);
             for i in 0..theta.len() {
                 let mut moved = |step: f64| {
                     let mut moved = theta.clone();
                     moved[i] += step;
-                    at_theta(&mut **family, &data, &w, LEARNING, &moved).0
+                    at_theta(&mut **family, &data, &w, SETTINGS, &moved).0
                 };
                 let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
                 let error = (gradient[i] - expected).abs();
@@ -426,7 +424,7 @@ mod tests {
 
     #[test]
     fn under_any_warp_the_density_of_a_value_integrates_to_one() {
-        let fixed = Learning { warp_std: None, ..LEARNING };
+        let fixed = Settings { warp_std: None, ..SETTINGS };
         for power in [0.4, 1.0, 1.6] {
             let mut family = Line;
             let theta = [NOISE.mean, power];
@@ -451,20 +449,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_learnt_is_better_than_the_start_and_than_anything_nearby() {
+    fn the_fit_is_better_than_the_start_and_than_anything_nearby() {
         for seed in 0..3 {
             let mut family = Anova::new(2);
             let data = data(15, 2, seed);
             let w = vec![0.0; family.n_weights()];
             let at = Linearization::new(&family, &w, &data.x);
-            let start = pack(&Learnt::prior(&family));
-            let (learnt, value) = learn(&mut family, &data, &at, None, LEARNING).unwrap();
-            let learnt = pack(&learnt);
-            let mut height = |theta: &[f64]| at_theta(&mut family, &data, &w, LEARNING, theta).0;
-            assert!((height(&learnt) - value).abs() < 1e-9 * (1.0 + value.abs()));
+            let start = pack(&Hyperparameters::prior(&family));
+            let (fitted, value) = fit_hyperparameters(&mut family, &data, &at, None, SETTINGS).unwrap();
+            let fitted = pack(&fitted);
+            let mut height = |theta: &[f64]| at_theta(&mut family, &data, &w, SETTINGS, theta).0;
+            assert!((height(&fitted) - value).abs() < 1e-9 * (1.0 + value.abs()));
             assert!(value > height(&start) + 0.1, "{value} from {}", height(&start));
 
-            let scales = hyper_priors(&Anova::new(2), LEARNING);
+            let scales = hyper_priors(&Anova::new(2), SETTINGS);
             let mut rng = rng(seed, 2);
             for _ in 0..50 {
                 let near = |(theta, scale): (&f64, &Scale)| {
@@ -472,10 +470,10 @@ mod tests {
                     let reach = 4.0 * scale.std;
                     (theta + 0.2 * scale.std * z).clamp(scale.mean - reach, scale.mean + reach)
                 };
-                let nearby: Vec<f64> = learnt.iter().zip(&scales).map(near).collect();
+                let nearby: Vec<f64> = fitted.iter().zip(&scales).map(near).collect();
                 assert!(
                     height(&nearby) <= value + 1e-3,
-                    "{} at {nearby:?}, {value} at {learnt:?}",
+                    "{} at {nearby:?}, {value} at {fitted:?}",
                     height(&nearby)
                 );
             }
@@ -487,9 +485,10 @@ mod tests {
         let mut family = Anova::new(2);
         let data = data(12, 2, 0);
         let at = Linearization::new(&family, &vec![0.0; family.n_weights()], &data.x);
-        let (learnt, _) =
-            learn(&mut family, &data, &at, None, Learning { warp_std: None, ..LEARNING }).unwrap();
-        assert_eq!(learnt.warp, Warp::IDENTITY);
+        let (hyperparameters, _) =
+            fit_hyperparameters(&mut family, &data, &at, None, Settings { warp_std: None, ..SETTINGS })
+                .unwrap();
+        assert_eq!(hyperparameters.warp, Warp::IDENTITY);
     }
 
     #[test]

@@ -1,11 +1,19 @@
-//! What an optimizer was told and what it is waiting for: the same book-keeping for all of them.
+//! What has happened: everything that was proposed, told and withdrawn, in that order.
+//!
+//! Given: the calls. Gives: observations, pending points, and look-ups over them. A policy is handed this and nothing else, so
+//! it is all that a suggestion can depend on.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::iter;
 
 use crate::encode::{Domain, TOLERANCE, is_same_point};
 use crate::error::TellError;
-use crate::optimizer::{Observation, Outcome, Recommendation};
+use crate::optimizer::{Observation, Outcome, Recommendation, Rng};
+
+/// Uniform draws before a point that was tried already is accepted: a finite domain may be exhausted. In a domain of 100
+/// points of which one is left, this many draws find it with a chance of 0.99996.
+const MAX_DRAWS: usize = 1000;
 
 /// The observations and pending points of one optimizer, all of them feasible in its domain.
 #[derive(Debug, Clone)]
@@ -18,8 +26,21 @@ pub struct History {
     by_value: BTreeSet<(i64, Reverse<usize>)>,
     /// The lowest and highest coordinate told on each axis, `None` before the first.
     extent: Option<(Vec<f64>, Vec<f64>)>,
+    proposals: Vec<Proposal>,
     pending: Vec<Vec<f64>>,
-    n_proposed: usize,
+    /// Of all observations up to each.
+    fingerprints: Vec<u64>,
+}
+
+/// A point that was going to be tried, and how things stood at that moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Proposal {
+    /// The encoded point.
+    pub x: Vec<f64>,
+    /// How many observations there were.
+    pub n_told: usize,
+    /// How many other points were pending.
+    pub n_pending: usize,
 }
 
 /// Finds points without looking at all of them: by a weighted sum of their coordinates, which is nearly the same for
@@ -33,9 +54,16 @@ struct Index {
 impl History {
     /// Nothing told, nothing pending.
     pub fn new(domain: Domain) -> History {
-        let (observations, pending) = (Vec::new(), Vec::new());
-        let (index, by_value) = (Index::default(), BTreeSet::new());
-        History { domain, observations, index, by_value, extent: None, pending, n_proposed: 0 }
+        History {
+            domain,
+            observations: Vec::new(),
+            index: Index::default(),
+            by_value: BTreeSet::new(),
+            extent: None,
+            proposals: Vec::new(),
+            pending: Vec::new(),
+            fingerprints: Vec::new(),
+        }
     }
 
     /// The domain that all points lie in.
@@ -66,14 +94,24 @@ impl History {
         &self.pending
     }
 
-    /// How many points were ever proposed, whatever became of them.
-    pub fn n_proposed(&self) -> usize {
-        self.n_proposed
+    /// Every point that was ever proposed, in that order.
+    pub fn proposals(&self) -> &[Proposal] {
+        &self.proposals
+    }
+
+    /// A number that differs, but for a chance of 2⁻⁶⁴, between histories whose first `n_told` observations differ: what a
+    /// cache is filed under.
+    ///
+    /// # Panics
+    /// If there are fewer observations.
+    pub fn fingerprint(&self, n_told: usize) -> u64 {
+        n_told.checked_sub(1).map_or(0, |last| self.fingerprints[last])
     }
 
     /// Notes that `x` was proposed.
     pub fn propose(&mut self, x: Vec<f64>) {
-        self.n_proposed += 1;
+        let (n_told, n_pending) = (self.observations.len(), self.pending.len());
+        self.proposals.push(Proposal { x: x.clone(), n_told, n_pending });
         self.pending.push(x);
     }
 
@@ -94,11 +132,12 @@ impl History {
             }
         }
         self.domain.snap(&mut observation.x);
+        let number = self.observations.len();
         self.withdraw(&observation.x);
-        self.index.insert(&observation.x, self.observations.len());
+        self.index.insert(&observation.x, number);
         self.extend_to(&observation.x);
-        let number = Reverse(self.observations.len());
-        self.by_value.extend(observation.value().map(|value| (ordered(value), number)));
+        self.by_value.extend(observation.value().map(|value| (ordered(value), Reverse(number))));
+        self.fingerprints.push(fingerprint(self.fingerprint(number), &observation));
         self.observations.push(observation);
         Ok(())
     }
@@ -114,6 +153,21 @@ impl History {
     pub fn is_taken(&self, x: &[f64]) -> bool {
         let is_told = |number: usize| is_same_point(&self.observations[number].x, x);
         self.index.near(x).any(is_told) || self.pending.iter().any(|pending| is_same_point(pending, x))
+    }
+
+    /// A uniform point of the domain that was neither told nor is pending, or any if there seems to be none left.
+    pub fn fresh_uniform(&self, rng: &mut Rng) -> Vec<f64> {
+        self.fresh(|| self.domain.sample(rng))
+    }
+
+    /// The first point drawn that was neither told nor is pending, or any if there seems to be none left.
+    pub fn fresh(&self, mut draw: impl FnMut() -> Vec<f64>) -> Vec<f64> {
+        self.first_fresh(MAX_DRAWS, &mut draw).unwrap_or_else(draw)
+    }
+
+    /// The first of at most `n_draws` points that was neither told nor is pending, if there is one.
+    pub fn first_fresh(&self, n_draws: usize, draw: impl FnMut() -> Vec<f64>) -> Option<Vec<f64>> {
+        iter::repeat_with(draw).take(n_draws).find(|x| !self.is_taken(x))
     }
 
     /// The largest value told, the first of equals, as a recommendation without a model.
@@ -134,6 +188,25 @@ impl History {
     pub fn highest(&self, n: usize) -> Vec<&Observation> {
         self.by_value.iter().rev().take(n).map(|(_, Reverse(number))| &self.observations[*number]).collect()
     }
+}
+
+/// That of the observations up to this one, from that of those before it.
+fn fingerprint(before: u64, observation: &Observation) -> u64 {
+    let (kind, y, noise_std) = match observation.outcome {
+        Outcome::Value { y, noise_std: None } => (1, y, 0.0),
+        Outcome::Value { y, noise_std: Some(noise_std) } => (2, y, noise_std),
+        Outcome::Failed => (3, 0.0, 0.0),
+    };
+    let numbers = observation.x.iter().chain([&y, &noise_std]).map(|number| number.to_bits());
+    numbers.chain([kind]).fold(before, |hash, bits| split_mix(hash.rotate_left(5) ^ bits))
+}
+
+/// SplitMix64: numbers that have nothing to do with each other, from numbers that may.
+fn split_mix(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }
 
 /// An integer for each number, in the same order; 0 and -0 are the same.
@@ -169,13 +242,11 @@ impl Index {
         self.by_sum.range((low.to_bits(), 0)..=(high.to_bits(), usize::MAX)).map(|(_, number)| *number)
     }
 
-    /// With weights from 0.5 to 1 that have nothing to do with each other (SplitMix64).
+    /// With weights from 0.5 to 1 that have nothing to do with each other.
     fn sum(x: &[f64]) -> f64 {
         let weight = |j: u64| {
-            let mut z = (j + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            0.5 + ((z ^ (z >> 31)) >> 12) as f64 / (1_u64 << 53) as f64
+            let random = split_mix(j.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            0.5 + (random >> 12) as f64 / (1_u64 << 53) as f64
         };
         (0..).zip(x).map(|(j, x)| weight(j) * x.max(0.0)).sum()
     }
@@ -258,6 +329,40 @@ mod tests {
         history.propose(vec![0.5]);
         history.tell(value(&[0.5], 1.0, None)).unwrap();
         assert_eq!(history.pending().len(), 1);
+    }
+
+    #[test]
+    fn a_proposal_remembers_how_things_stood() {
+        let mut history = History::new(Domain::cube(1));
+        for x in [0.1, 0.2, 0.3] {
+            history.propose(vec![x]);
+        }
+        history.withdraw(&[0.2]);
+        history.tell(value(&[0.9], 0.0, None)).unwrap();
+        history.tell(failed(&[0.3])).unwrap();
+        history.propose(vec![0.4]);
+        let proposal = |x, n_told, n_pending| Proposal { x: vec![x], n_told, n_pending };
+        let expected = [proposal(0.1, 0, 0), proposal(0.2, 0, 1), proposal(0.3, 0, 2), proposal(0.4, 2, 1)];
+        assert_eq!(history.proposals(), expected);
+    }
+
+    #[test]
+    fn fingerprints_are_those_of_what_was_told_and_of_nothing_else() {
+        let told = |observations: &[Observation]| {
+            let mut history = History::new(Domain::cube(1));
+            observations.iter().for_each(|told| history.tell(told.clone()).unwrap());
+            (0..=observations.len()).map(|n| history.fingerprint(n)).collect::<Vec<_>>()
+        };
+        let plain = [value(&[0.1], 1.0, None), failed(&[0.2]), value(&[0.3], 2.0, Some(0.0))];
+        assert_eq!(told(&plain), told(&plain));
+        assert_eq!(told(&plain)[..3], told(&plain[..2]));
+        let changed = [
+            [value(&[0.1], -1.0, None), plain[1].clone(), plain[2].clone()],
+            [plain[0].clone(), value(&[0.2], 0.0, None), plain[2].clone()],
+            [plain[0].clone(), plain[1].clone(), value(&[0.3], 2.0, None)],
+            [plain[1].clone(), plain[0].clone(), plain[2].clone()],
+        ];
+        assert!(changed.iter().all(|other| told(other)[3] != told(&plain)[3]));
     }
 
     #[test]

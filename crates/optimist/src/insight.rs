@@ -8,16 +8,18 @@
 //! log scale, and whatever the constraints, which would make one parameter answer for another.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use rand::RngExt;
 
-use crate::acquisition::Frame;
-use crate::belief::{Belief, frame};
+use crate::belief::Belief;
+use crate::belief::growing::Refitting;
 use crate::encode::{AxisKind, Encoding};
 use crate::error::MethodError;
-use crate::go_ucb::GoUcb;
+use crate::frame::Frame;
+use crate::history::History;
 use crate::linalg::{add_scaled, dot};
-use crate::optimizer::{Observation, Optimizer, own_rng};
+use crate::optimizer::{Observation, own_rng, rng};
 use crate::settings::Settings;
 use crate::sobol::{MAX_DIMENSION, Sobol};
 use crate::space::Value;
@@ -36,7 +38,7 @@ pub struct Insight {
     encoding: Encoding,
     observations: Vec<Observation>,
     frame: Frame,
-    belief: Belief,
+    belief: Arc<Belief>,
 }
 
 /// How much of the variance of the posterior mean, over the whole space, is due to a parameter.
@@ -77,18 +79,21 @@ impl Insight {
     /// Fits GO-UCB's model to observations, the first told first; `None` if none of them has a value, or nothing fits.
     ///
     /// # Errors
-    /// If the settings do not fit together.
+    /// If a setting is out of its range.
     pub fn fit(
         encoding: &Encoding,
         observations: Vec<Observation>,
-        settings: Settings,
+        settings: &Settings,
     ) -> Result<Option<Self>, MethodError> {
+        settings.validate()?;
         let domain = encoding.domain();
-        let frame = frame(domain, settings.scaled);
-        let mut go_ucb = GoUcb::new(domain.clone(), observations.len().max(1), settings)?;
+        let mut history = History::new(domain.clone());
         let observations: Vec<Observation> =
-            observations.into_iter().filter(|told| go_ucb.tell(told.clone()).is_ok()).collect();
-        let belief = go_ucb.belief();
+            observations.into_iter().filter(|told| history.tell(told.clone()).is_ok()).collect();
+        let refit = settings.refit();
+        let frame = Frame::new(domain, refit.scaled);
+        let model = Refitting::new(settings.families(domain), refit, frame.clone());
+        let belief = model.belief(&history, &mut rng(0, observations.len() as u64)).ok();
         let encoding = encoding.clone();
         Ok(belief.map(|belief| Self { encoding, observations, frame, belief }))
     }
@@ -267,7 +272,7 @@ mod tests {
             Observation { x, outcome }
         };
         let observations = (0..t).map(observe).collect();
-        Insight::fit(&encoding, observations, Settings::default()).unwrap().unwrap()
+        Insight::fit(&encoding, observations, &Settings::default()).unwrap().unwrap()
     }
 
     #[test]
@@ -343,7 +348,7 @@ mod tests {
     fn little_to_go_by_is_no_trouble() {
         let space = || vec![float("a")];
         let encoding = Encoding::new(Space::new(space()).unwrap());
-        assert!(Insight::fit(&encoding, Vec::new(), Settings::default()).unwrap().is_none());
+        assert!(Insight::fit(&encoding, Vec::new(), &Settings::default()).unwrap().is_none());
         for t in [1, 2, 3] {
             let insight = fitted(space(), t, |_| Some(7.0));
             assert!(
@@ -362,7 +367,7 @@ mod tests {
         let observation =
             |y: f64| Observation { x: vec![0.5], outcome: Outcome::Value { y, noise_std: None } };
         let observations = [1.0, 2.0, 1.5].map(observation).to_vec();
-        let insight = Insight::fit(&encoding, observations, Settings::default()).unwrap().unwrap();
+        let insight = Insight::fit(&encoding, observations, &Settings::default()).unwrap().unwrap();
         let observed: Vec<f64> = insight.leave_one_out().iter().map(|p| p.observed).collect();
         assert_eq!(observed, [1.0, 2.0, 1.5]);
     }

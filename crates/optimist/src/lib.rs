@@ -1,68 +1,131 @@
-//! The best input of an expensive, noisy, opaque function in as few trials as possible.
-//!
-//! The heart is GO-UCB (Liu and Wang, ICML 2023): fit a parametric function, keep the ellipsoid of weights that the data
-//! allow, and try the point that is best under the most hopeful of them.
+//! Finds the best input of an expensive, noisy, opaque function in as few trials as possible.
 //!
 //! ```
-//! use optimist::encode::Encoding;
-//! use optimist::space::{Kind, Parameter, Space};
-//! use optimist::{GoUcb, Observation, Optimizer, Outcome, Settings, rng};
+//! use optimist::space::{Parameter, Space};
 //!
-//! let rate = Kind::Float { low: 1e-5, high: 1.0, log: true, step: None };
-//! let depth = Kind::Int { low: 1, high: 12, log: false, step: None };
-//! let space = Space::new(vec![Parameter::new("rate", rate), Parameter::new("depth", depth)])?;
-//! let encoding = Encoding::new(space);
-//!
-//! let trials = 20;
-//! let mut optimizer = GoUcb::new(encoding.domain().clone(), trials, Settings::default())?;
-//! for trial in 0..trials as u64 {
-//!     let x = optimizer.ask(&mut rng(7, trial));
-//!     let values = encoding.decode(&x);
-//!     let rate = values.get("rate").and_then(|value| value.as_f64()).expect("a float");
-//!     let depth = values.get("depth").and_then(|value| value.as_f64()).expect("an integer");
-//!     let y = -(rate.log10() + 2.0).powi(2) - 0.1 * (depth - 5.0).powi(2); // your experiment
-//!     optimizer.tell(Observation { x, outcome: Outcome::Value { y, noise_std: None } })?;
-//! }
-//! let best = optimizer.recommend().expect("there were values");
-//! println!("{} ± {:?} at {:?}", best.mean, best.std, encoding.decode(&best.x));
-//! # assert!(best.mean > -1.0, "{best:?}");
+//! let space = Space::new(vec![Parameter::log_float("rate", 1e-5, 1.0), Parameter::int("depth", 1, 12)])?;
+//! let best = optimist::maximize(space, 20, 7, |params| {
+//!     -(params.float("rate").log10() + 2.0).powi(2) - 0.1 * (params.float("depth") - 5.0).powi(2) // your experiment
+//! })?;
+//! println!("{} ± {:?} with {}", best.mean, best.std, best.params);
+//! # assert!(best.value > -1.0, "{best:?}");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A family of your own is a trait away: see [`model::Family`] and `examples/own_family.rs`. Mixtures and other linear
-//! constraints between parameters: [`space::Space::with_constraints`] and `examples/mixture.rs`.
+//! The heart is GO-UCB (Liu and Wang, ICML 2023): fit a parametric function, keep the ellipsoid of weights that the data
+//! allow, and try the point that is best under the most optimistic of them.
+//!
+//! # Ask and tell
+//!
+//! Where trials run elsewhere, side by side or for days, an [`Optimizer`] is asked for points and told what became of them. A
+//! [`Method`] is its name and settings: GO-UCB or one of eight others.
+//!
+//! ```
+//! use optimist::encode::Encoding;
+//! use optimist::space::{Parameter, Space};
+//! use optimist::{Method, Observation, Outcome, rng};
+//!
+//! let encoding = Encoding::new(Space::new(vec![Parameter::float("x", 0.0, 1.0), Parameter::flag("warm")])?);
+//! let mut optimizer = Method::default().build(encoding.domain(), 20, 7)?;
+//! for trial in 0..20 {
+//!     let suggestion = optimizer.suggest(&mut rng(7, trial));
+//!     println!("trial {trial}: {} by {}", encoding.decode(&suggestion.x), suggestion.why);
+//!     let x = suggestion.x;
+//!     optimizer.propose(x.clone()); // pending from here on
+//!     let y = -(x[0] - 0.4).powi(2); // an experiment
+//!     optimizer.tell(Observation { x, outcome: Outcome::Value { y, noise_std: None } })?;
+//! }
+//! let best = optimizer.recommend().expect("there were values");
+//! # assert!(best.mean > -0.01, "{best:?}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A family of functions of your own is a trait away: see [`Family`] and `examples/own_family.rs`; a search of your own is a
+//! [`Policy`]. Mixtures and other linear constraints between parameters: [`space::Space::with_constraints`] and
+//! `examples/mixture.rs`. What a fitted model says about the parameters: [`insight`].
 
-pub mod acquisition;
-pub mod baselines;
-pub mod belief;
-pub mod confidence;
+mod acquisition;
+mod answer;
+mod baselines;
+mod belief;
+mod confidence;
 pub mod encode;
 mod error;
-pub mod evidence;
-pub mod go_ucb;
-pub mod history;
+mod evidence;
+mod frame;
+mod go_ucb;
+mod history;
 pub mod insight;
-pub mod linalg;
-mod maximize;
-pub mod method;
+mod lbfgsb;
+mod linalg;
+mod method;
 pub mod model;
 mod normal;
-pub mod optimizer;
-pub mod oracle;
+mod optimizer;
+mod oracle;
+mod policy;
 mod polytope;
 mod projected_gradient;
-pub mod schedule;
-pub mod search;
+mod run;
+mod schedule;
+mod search;
 pub mod settings;
-pub mod sobol;
+mod sobol;
 pub mod space;
-pub mod theory;
-pub mod trust_region;
-pub mod warp;
+#[doc(hidden)]
+pub mod spelling;
+mod theory;
+mod trust_region;
+mod warp;
 
-pub use error::{MethodError, SpaceError, TellError};
+pub use error::{MethodError, RunError, SpaceError, TellError};
 pub use go_ucb::GoUcb;
+pub use history::{History, Proposal};
 pub use insight::Insight;
 pub use method::{ENGINE_VERSION, Method};
+pub use model::Family;
 pub use optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, rng};
+pub use policy::{Change, Policy, Suggestion, Why};
+pub use run::{Best, maximize, minimize};
 pub use settings::Settings;
+
+/// What tests and benchmarks look into. No part of the interface: it changes without notice.
+#[doc(hidden)]
+pub mod internal {
+    pub mod acquisition {
+        pub use crate::acquisition::*;
+    }
+    pub mod baselines {
+        pub use crate::baselines::*;
+    }
+    pub mod belief {
+        pub use crate::belief::*;
+    }
+    pub mod confidence {
+        pub use crate::confidence::*;
+    }
+    pub mod evidence {
+        pub use crate::evidence::*;
+    }
+    pub mod frame {
+        pub use crate::frame::*;
+    }
+    pub mod linalg {
+        pub use crate::linalg::*;
+    }
+    pub mod oracle {
+        pub use crate::oracle::*;
+    }
+    pub mod schedule {
+        pub use crate::schedule::*;
+    }
+    pub mod search {
+        pub use crate::search::*;
+    }
+    pub mod theory {
+        pub use crate::theory::*;
+    }
+    pub mod warp {
+        pub use crate::warp::*;
+    }
+}

@@ -11,10 +11,12 @@ use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
 
 use crate::baselines::{Acquisition, CmaEs, GpBo, GpSettings, GpUcbSettings, Random, Sobol, Tpe, Turbo};
 use crate::encode::Domain;
-use crate::error::{MethodError, nearest};
+use crate::error::MethodError;
 use crate::go_ucb::GoUcb;
 use crate::optimizer::Optimizer;
+use crate::policy::Policy;
 use crate::settings::Settings;
+use crate::spelling;
 
 /// Which suggestions are made, as a number: it rises with every change after which some optimizer suggests something else
 /// from the same history and seed, and only then. `tests/engine.rs` has suggestions that must not change without it.
@@ -55,36 +57,32 @@ impl Method {
     pub const NAMES: [&str; 9] =
         ["go-ucb", "gp-ei", "gp-pi", "gp-ucb", "turbo", "tpe", "cma-es", "sobol", "random"];
 
-    /// The optimizer, ready to be asked. `trials` is how many are planned in all; `seed` is for what is drawn once and
-    /// for all trials, such as a scrambled sequence.
+    /// An optimizer of `domain`, ready to be asked. `trials` is how many are planned in all; `seed` is for what is drawn once
+    /// and for all trials, such as a scrambled sequence.
     ///
     /// # Errors
-    /// If the settings do not fit together, or not the domain.
-    pub fn build(
-        &self,
-        domain: &Domain,
-        trials: usize,
-        seed: u64,
-    ) -> Result<Box<dyn Optimizer>, MethodError> {
+    /// If a setting is out of its range.
+    pub fn build(&self, domain: &Domain, trials: usize, seed: u64) -> Result<Optimizer, MethodError> {
+        Ok(Optimizer::new(domain.clone(), self.policy(domain, trials, seed)?))
+    }
+
+    /// The rule by which points are suggested.
+    fn policy(&self, domain: &Domain, trials: usize, seed: u64) -> Result<Box<dyn Policy>, MethodError> {
         let gp_bo = |explore_trials, acquisition| {
-            Box::new(GpBo::new(domain.clone(), explore_trials, acquisition).with_seed(seed))
+            Box::new(GpBo::new(domain.dimension(), explore_trials, acquisition, seed))
         };
         Ok(match self {
-            Self::GoUcb(settings) => {
-                Box::new(GoUcb::new(domain.clone(), trials, (**settings).clone())?.with_seed(seed))
-            }
+            Self::GoUcb(settings) => Box::new(GoUcb::new(domain, trials, settings, seed)?),
             Self::GpEi(settings) => gp_bo(settings.explore_trials(trials)?, Acquisition::Ei),
             Self::GpPi(settings) => gp_bo(settings.explore_trials(trials)?, Acquisition::Pi),
             Self::GpUcb(settings) => {
                 gp_bo(settings.explore_trials(trials)?, Acquisition::Ucb(settings.beta()?))
             }
-            Self::Turbo(settings) => {
-                Box::new(Turbo::new(domain.clone(), settings.explore_trials(trials)?).with_seed(seed))
-            }
-            Self::Tpe => Box::new(Tpe::new(domain.clone())),
-            Self::CmaEs => Box::new(CmaEs::new(domain.clone()).with_seed(seed)),
-            Self::Sobol => Box::new(Sobol::new(domain.clone()).with_seed(seed)),
-            Self::Random => Box::new(Random::new(domain.clone())),
+            Self::Turbo(settings) => Box::new(Turbo::new(settings.explore_trials(trials)?, seed)),
+            Self::Tpe => Box::new(Tpe::new(domain)),
+            Self::CmaEs => Box::new(CmaEs::new(domain.clone(), seed)),
+            Self::Sobol => Box::new(Sobol::new(seed)),
+            Self::Random => Box::new(Random),
         })
     }
 }
@@ -97,7 +95,7 @@ impl FromStr for Method {
         let mut parts = word.split(':');
         let name = parts.next().unwrap_or_default();
         if !Self::NAMES.contains(&name) {
-            let nearest = nearest(name, Self::NAMES);
+            let nearest = spelling::nearest(name, Self::NAMES).map(str::to_owned);
             return Err(MethodError::Unknown { name: name.to_owned(), nearest });
         }
         let settings = parts.map(|part| part.split_once('=').unwrap_or(("preset", part)));
@@ -149,19 +147,20 @@ impl<'de> Deserializer<'de> for Plain<'de> {
 mod tests {
     use super::*;
     use crate::model::kind::FamilyKind;
+    use crate::settings::DefaultSettings;
 
     #[test]
     fn a_word_names_an_optimizer_its_preset_and_its_settings() {
         assert_eq!("go-ucb".parse(), Ok(Method::default()));
         assert_eq!("go-ucb:paper".parse(), Ok(Method::GoUcb(Box::new(Settings::paper()))));
         assert_eq!("go-ucb:theory".parse(), Ok(Method::GoUcb(Box::new(Settings::theory()))));
-        let changed = Settings {
+        let changed = Settings::Default(DefaultSettings {
             families: vec![FamilyKind::Anova],
             warp: false,
             exploration: 2.5,
             explore_trials: Some(4),
-            ..Settings::default()
-        };
+            ..DefaultSettings::default()
+        });
         let word = "go-ucb:family=anova:warp=false:exploration=2.5:explore_trials=4";
         assert_eq!(word.parse(), Ok(Method::GoUcb(Box::new(changed))));
         assert_eq!("random".parse(), Ok(Method::Random));

@@ -1,15 +1,14 @@
-//! Ask and tell: what GO-UCB and every baseline share.
+//! Ask and tell: a policy, and the history that it is given.
 //!
-//! Points are encoded (`encode`): plain numbers in the unit cube, feasible for the domain that the
-//! optimizer was made with. Values are maximised. Randomness is an argument.
-//!
-//! The contract: what an optimizer knows is a fold over `propose`, `tell` and `withdraw`, and a
-//! suggestion is a pure function of that and of the generator. So one that is rebuilt from the record of
-//! those calls, and was never asked for anything, suggests what the original does, bit for bit.
+//! Points are encoded (`encode`): plain numbers in the unit cube, feasible for the domain that the optimizer was made with.
+//! Values are maximised. Randomness is an argument.
 
 use rand::SeedableRng;
 
+use crate::encode::Domain;
 use crate::error::TellError;
+use crate::history::History;
+use crate::policy::{Change, Policy, Suggestion};
 
 /// The one generator used everywhere: portable, seedable, with independent streams.
 pub type Rng = rand::rngs::ChaCha8Rng;
@@ -71,54 +70,93 @@ pub struct Recommendation {
     pub std: Option<f64>,
 }
 
-/// Proposes points and learns from what became of them.
-pub trait Optimizer: Send {
-    /// A point to try next: never one that is pending while there is anything else to suggest. No later
-    /// suggestion depends on whether this one was made.
-    fn suggest(&self, rng: &mut Rng) -> Vec<f64>;
+/// A policy with its history: the one owner of what has happened, to which it adds by `propose`, `tell` and `withdraw`.
+///
+/// One that is rebuilt from the record of those calls, and was never asked for anything, suggests what the original does, bit for
+/// bit.
+#[derive(Debug, Clone)]
+pub struct Optimizer<P = Box<dyn Policy>> {
+    policy: P,
+    history: History,
+}
+
+impl<P: Policy> Optimizer<P> {
+    /// A search of `domain`, for which the policy was made.
+    pub fn new(domain: Domain, policy: P) -> Self {
+        Self { policy, history: History::new(domain) }
+    }
+
+    /// The rule by which points are suggested.
+    pub fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// What has happened so far.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// A point to try next, and why: never one that is pending while there is anything else to suggest. No later suggestion
+    /// depends on whether this one was made.
+    pub fn suggest(&self, rng: &mut Rng) -> Suggestion {
+        self.policy.suggest(&self.history, rng)
+    }
 
     /// `x` is going to be tried, whoever thought of it. It counts as pending until it is told or withdrawn.
-    fn propose(&mut self, x: Vec<f64>);
+    pub fn propose(&mut self, x: Vec<f64>) {
+        self.history.propose(x);
+        let proposed = self.history.pending().last().expect("it has just been proposed");
+        self.policy.remember(Change::Proposed(proposed), &self.history);
+    }
 
     /// Learns an outcome: of a proposed point, which is then no longer pending, or of any other.
     ///
     /// # Errors
     /// If the value is not finite, or the point does not lie in the domain. Nothing is learnt then.
-    fn tell(&mut self, observation: Observation) -> Result<(), TellError>;
+    pub fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
+        self.history.tell(observation)?;
+        let told = self.history.observations().last().expect("it has just been told");
+        self.policy.remember(Change::Told(told), &self.history);
+        Ok(())
+    }
 
     /// Forgets that `x` is pending: its outcome will never be told.
-    fn withdraw(&mut self, x: &[f64]);
-
-    /// The best point so far; `None` before the first value.
-    fn recommend(&self) -> Option<Recommendation>;
-
-    /// The best points so far, best first, none twice: by what the model expects, where there is one. `n` of them, or fewer
-    /// if there are no more.
-    fn ranking(&self, n: usize) -> Vec<Recommendation> {
-        self.recommend().into_iter().take(n).collect()
-    }
-
-    /// By how much the best value is expected to rise with the next trial, on the scale of the observations; `None`
-    /// for an optimizer that cannot say.
-    fn expected_gain(&self) -> Option<f64> {
-        None
-    }
-
-    /// What a user should know about how points were found, as whole sentences: a model that could not be fitted, an
-    /// assumption that does not hold. Empty as a rule.
-    fn warnings(&self) -> Vec<String> {
-        Vec::new()
+    pub fn withdraw(&mut self, x: &[f64]) {
+        self.history.withdraw(x);
+        self.policy.remember(Change::Withdrawn(x), &self.history);
     }
 
     /// The next point to try, which is then pending.
-    fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
-        let x = self.suggest(rng);
+    pub fn ask(&mut self, rng: &mut Rng) -> Vec<f64> {
+        let x = self.suggest(rng).x;
         self.propose(x.clone());
         x
     }
 
     /// `k` points to be tried at the same time.
-    fn ask_batch(&mut self, k: usize, rng: &mut Rng) -> Vec<Vec<f64>> {
+    pub fn ask_batch(&mut self, k: usize, rng: &mut Rng) -> Vec<Vec<f64>> {
         (0..k).map(|_| self.ask(rng)).collect()
+    }
+
+    /// The point to bet on; `None` before the first value.
+    pub fn recommend(&self) -> Option<Recommendation> {
+        self.policy.recommend(&self.history)
+    }
+
+    /// The best points so far, best first, none twice: by what the model expects, where there is one. `n` of them, or fewer
+    /// if there are no more.
+    pub fn ranking(&self, n: usize) -> Vec<Recommendation> {
+        self.policy.ranking(&self.history, n)
+    }
+
+    /// By how much the best value is expected to rise with the next trial, on the scale of the observations; `None` if the
+    /// policy cannot say.
+    pub fn expected_gain(&self) -> Option<f64> {
+        self.policy.expected_gain(&self.history)
+    }
+
+    /// What a user should know before trusting the suggestions, as whole sentences. Empty as a rule.
+    pub fn warnings(&self) -> Vec<String> {
+        self.policy.warnings()
     }
 }

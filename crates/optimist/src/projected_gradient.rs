@@ -7,8 +7,8 @@
 
 use std::collections::VecDeque;
 
+use crate::lbfgsb::Maximum;
 use crate::linalg::{add_scaled, dot};
-use crate::maximize::Maximum;
 
 /// A step must gain this share of what the slope promises, compared with the lowest of recent values.
 const LEAST_GAIN: f64 = 1e-4;

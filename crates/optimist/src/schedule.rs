@@ -1,52 +1,14 @@
 //! n, λ and β_t: how long Phase I lasts, how strongly weights are held to ŵ_0, how wide Ball_t is.
 //!
-//! Given: which schedule, the horizon T of Phase II, the number of weights d_w. Gives: λ, and β_t for rounds
-//! t = 1..T. Does not know: data, families, points.
+//! Given: the horizon T of Phase II, the number of weights d_w, what is assumed of the objective. Gives: λ, and β_t for
+//! rounds t = 1..T. Does not know: data, families, points.
 //!
 //! The paper has two schedules: the one its experiments ran (appendix, "Implementation of GO-UCB") and the one its
-//! proofs are about ([`proof`]). The default has neither: its ball is as small as it can be.
+//! proofs are about ([`proof`]). The default preset has neither: its prior is learnt, its ball as small as it can be.
 
 pub mod proof;
 
 pub use proof::{Constants, Proof, Warning};
-
-/// How λ and β_t are chosen.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Schedule {
-    /// The default: β_t is the smallest for which Ball_t promises a gain (`acquisition::Gain`), and there is no λ, as the
-    /// prior is learnt.
-    Least,
-    /// The paper's experiments: λ = √T log² T, β_t = d_w³ F⁴ t/T.
-    Paper {
-        /// F: |f| is at most this.
-        range: f64,
-    },
-    /// The paper's theorem.
-    Theory(Constants),
-}
-
-impl Schedule {
-    /// Checks the settings, once, where they enter.
-    ///
-    /// # Errors
-    /// If a number is not finite or out of its range.
-    pub fn validate(&self) -> Result<(), ScheduleError> {
-        match self {
-            Self::Least => Ok(()),
-            Self::Paper { range } => check("range", *range, *range > 0.0, ABOVE_ZERO),
-            Self::Theory(constants) => constants.validate(),
-        }
-    }
-
-    /// The schedule for T = `horizon` rounds of Phase II with d_w = `n_weights`.
-    pub fn plan(&self, horizon: usize, n_weights: usize) -> Plan {
-        match self {
-            Self::Least => Plan::Least,
-            Self::Paper { range } => Plan::Paper { range: *range, horizon, n_weights },
-            Self::Theory(constants) => Plan::Theory(Proof::new(constants.clone(), horizon, n_weights)),
-        }
-    }
-}
 
 /// The length n of Phase I if there are `trials` in all: the shortest with n ≥ √T for the T = `trials` − n left.
 pub fn explore_trials(trials: usize) -> usize {
@@ -54,48 +16,51 @@ pub fn explore_trials(trials: usize) -> usize {
     if n * n + n >= trials { n } else { n + 1 }
 }
 
-/// A schedule whose horizon and number of weights are known.
+/// λ and β_t for a run.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Plan {
-    /// See [`Schedule::Least`].
-    Least,
-    /// See [`Schedule::Paper`].
+pub enum Schedule {
+    /// The paper's experiments: λ = √T log² T, β_t = d_w³ F⁴ t/T.
     Paper {
-        /// F.
+        /// F: |f| is at most this.
         range: f64,
         /// T.
         horizon: usize,
         /// d_w.
         n_weights: usize,
     },
-    /// See [`Schedule::Theory`].
+    /// The paper's theorem.
     Theory(Proof),
 }
 
-impl Plan {
-    /// λ, the weight of ‖w − ŵ_0‖² (eq. 4); `None` if the prior is learnt instead.
-    pub fn lambda(&self) -> Option<f64> {
+impl Schedule {
+    /// λ, the weight of ‖w − ŵ_0‖² (eq. 4).
+    pub fn lambda(&self) -> f64 {
         match self {
-            Self::Least => None,
             Self::Paper { horizon, .. } => {
                 let horizon = (*horizon).max(2) as f64; // log 1 is no regularization at all
-                Some(horizon.sqrt() * horizon.ln().powi(2))
+                horizon.sqrt() * horizon.ln().powi(2)
             }
-            Self::Theory(proof) => Some(proof.lambda()),
+            Self::Theory(proof) => proof.lambda(),
         }
     }
 
-    /// β_t, the squared radius of the ball of round t = 1..T, not decreasing in t; `None` if it depends on what the ball
-    /// promises.
-    pub fn beta_t(&self, t: usize) -> Option<f64> {
+    /// β_t, the squared radius of the ball of round t = 1..T, not decreasing in t.
+    pub fn beta_t(&self, t: usize) -> f64 {
         match self {
-            Self::Least => None,
             Self::Paper { range, horizon, n_weights } => {
-                Some((*n_weights as f64).powi(3) * range.powi(4) * t as f64 / (*horizon).max(1) as f64)
+                (*n_weights as f64).powi(3) * range.powi(4) * t as f64 / (*horizon).max(1) as f64
             }
-            Self::Theory(proof) => Some(proof.beta_t(t)),
+            Self::Theory(proof) => proof.beta_t(t),
         }
     }
+}
+
+/// Checks F of the paper's experiments.
+///
+/// # Errors
+/// If it is not finite or not above 0.
+pub fn check_range(range: f64) -> Result<(), ScheduleError> {
+    check("range", range, range > 0.0, ABOVE_ZERO)
 }
 
 /// A schedule that cannot be computed.
@@ -129,18 +94,11 @@ mod tests {
         let assert_close = |got: f64, expected: f64| {
             assert!((got / expected - 1.0).abs() < 1e-12, "got {got}, expected {expected}");
         };
-        let plan = Schedule::Paper { range: 1.0 }.plan(25, 551);
-        assert_close(plan.lambda().unwrap(), 5.0 * 25f64.ln().powi(2));
-        let wide = Schedule::Paper { range: 2.0 }.plan(25, 551);
-        let betas = [plan.beta_t(25), plan.beta_t(1), wide.beta_t(25)];
+        let paper = |range| Schedule::Paper { range, horizon: 25, n_weights: 551 };
+        assert_close(paper(1.0).lambda(), 5.0 * 25f64.ln().powi(2));
+        let betas = [paper(1.0).beta_t(25), paper(1.0).beta_t(1), paper(2.0).beta_t(25)];
         let expected = [1.0, 0.04, 16.0].map(|factor| factor * 551f64.powi(3));
-        betas.iter().zip(expected).for_each(|(beta, expected)| assert_close(beta.unwrap(), expected));
-    }
-
-    #[test]
-    fn the_default_fixes_neither_lambda_nor_beta() {
-        let plan = Schedule::Least.plan(100, 10);
-        assert_eq!((plan.lambda(), plan.beta_t(1)), (None, None));
+        betas.iter().zip(expected).for_each(|(beta, expected)| assert_close(*beta, expected));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Settings of GO-UCB, and the three presets: values, not code paths.
+//! Settings of GO-UCB: three presets, each with what it has to set and nothing else.
 //!
 //! A study file names a preset and overrides what it likes:
 //!
@@ -10,8 +10,8 @@
 //!                           # or a list of these, of which the evidence chooses
 //! explore_trials = 8        # n; the square root of the number of trials if left out
 //! exploration = 1.0         # a factor on β_t; preset "default": on the square of the gain that is hoped for
-//! trust_region = true
-//! warp = true               # of y, by evidence
+//! trust_region = true       # preset "paper" searches the whole space whatever is said here
+//! warp = true               # of y, by evidence; where the preset is not "default", of the model behind rankings only
 //! hidden = [25]             # units of each hidden layer of "mlp"
 //! activation = "sigmoid"    # or "tanh"
 //! range = 1.0               # F, preset "paper" only
@@ -20,162 +20,228 @@
 
 use serde::Deserialize;
 
-use crate::acquisition::{Effort, JointAscent};
+pub use crate::acquisition::Effort;
+pub use crate::baselines::{GpSettings, GpUcbSettings};
+use crate::belief::refit::Refit;
+use crate::encode::Domain;
 use crate::error::MethodError;
-use crate::model::kind::{FamilyKind, Layers};
-use crate::model::mlp::Activation;
-use crate::oracle::sgd;
-use crate::schedule::{Constants, Schedule};
-use crate::trust_region::TrustRegion;
+use crate::model::FamilyMaker;
+pub use crate::model::kind::{FamilyKind, Layers};
+pub use crate::model::mlp::Activation;
+pub use crate::schedule::Constants;
+use crate::schedule::check_range;
+pub use crate::trust_region::TrustRegion;
 
-/// Everything that the three presets differ in.
+/// A preset and what it may be set to.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "Overrides")]
-pub struct Settings {
-    /// Whether x is scaled to [-1, 1] and y standardised; otherwise both stay in their own units.
-    pub scaled: bool,
-    /// Families; of several, the one with the highest evidence proposes.
+#[serde(try_from = "Keys")]
+pub enum Settings {
+    /// What users want: refitted families, the least ball, a trust region.
+    Default(DefaultSettings),
+    /// The constants that the paper's experiments ran with (appendix), as published: its oracle fits next to nothing and its
+    /// ball never binds.
+    Paper(PaperSettings),
+    /// Algorithm 1 with n, λ and β_t as the proofs have them, all constants explicit.
+    Theory(TheorySettings),
+}
+
+/// Settings of the preset `default`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DefaultSettings {
+    /// Of several families, the one with the highest evidence proposes.
     pub families: Vec<FamilyKind>,
     /// Hidden layers of the `mlp` family.
     pub layers: Layers,
-    /// How ŵ_0 is fitted.
-    pub oracle: Oracle,
-    /// How ŵ_t and Σ_t follow from the data.
-    pub updates: Updates,
-    /// λ and β_t.
-    pub schedule: Schedule,
-    /// A factor on β_t; with [`Schedule::Least`], on the square of the gain that is hoped for.
+    /// Whether x is scaled to [-1, 1] and y standardised; otherwise both stay in their own units.
+    pub scaled: bool,
+    /// Whether a warp of y may be learnt.
+    pub warp: bool,
+    /// Starts of a fit, for families that are not linear in w.
+    pub restarts: usize,
+    /// A factor on the square of the gain that is hoped for.
     pub exploration: f64,
-    /// How line 5's argmax is searched for.
-    pub search: Search,
+    /// How thoroughly line 5's argmax is searched for.
+    pub effort: Effort,
     /// n; `None` is the shortest Phase I with n ≥ √T.
     pub explore_trials: Option<usize>,
     /// The box around the best point in which the next is looked for; `None` is everywhere.
     pub trust_region: Option<TrustRegion>,
-    /// Whether a warp of y may be learnt.
-    pub warp: bool,
-    /// What `recommend` answers.
-    pub answer: Answer,
 }
 
-/// The regression oracle of Phase I.
+/// Settings of the preset `paper`.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Oracle {
-    /// Levenberg-Marquardt from several starts.
-    LevenbergMarquardt {
-        /// Starts besides a warm one, for families that are not linear in w.
-        restarts: usize,
-    },
-    /// The paper's.
-    Sgd(sgd::Settings),
+pub struct PaperSettings {
+    /// What f_w is.
+    pub family: FamilyKind,
+    /// Hidden layers of the `mlp` family.
+    pub layers: Layers,
+    /// F: |f| is at most this.
+    pub range: f64,
+    /// A factor on β_t.
+    pub exploration: f64,
+    /// n; `None` is the shortest Phase I with n ≥ √T.
+    pub explore_trials: Option<usize>,
+    /// Whether the model that rankings rest on may learn a warp of y.
+    pub warp: bool,
 }
 
-/// How the ball follows from the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Updates {
-    /// Fitted anew on all data each round, Phase I included, with the prior's scales learnt by evidence.
-    Refit,
-    /// The paper's: ŵ_0 from Phase I, then eqs. 3 and 5 by rank one a round.
-    Recursive,
-}
-
-/// How the argmax over x and w is searched for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Search {
-    /// The linearised bound from many starts, then the exact inner maximum.
-    Bound(Effort),
-    /// The paper's gradient ascent over x and w together.
-    Joint(JointAscent),
-}
-
-/// What is recommended in the end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// The tried point with the best posterior mean.
-    PosteriorMean,
-    /// The paper's: one of the points of Phase II, uniformly.
-    RandomDraw,
+/// Settings of the preset `theory`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TheorySettings {
+    /// What f_w is.
+    pub family: FamilyKind,
+    /// Hidden layers of the `mlp` family.
+    pub layers: Layers,
+    /// What the theorem assumes.
+    pub constants: Constants,
+    /// Starts of the regression oracle, for families that are not linear in w.
+    pub restarts: usize,
+    /// A factor on β_t.
+    pub exploration: f64,
+    /// How thoroughly line 5's argmax is searched for.
+    pub effort: Effort,
+    /// n; `None` is the shortest Phase I with n ≥ √T.
+    pub explore_trials: Option<usize>,
+    /// The box around the best point in which the next is looked for; `None`, as in the paper, is everywhere.
+    pub trust_region: Option<TrustRegion>,
+    /// Whether the model that rankings rest on may learn a warp of y.
+    pub warp: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
+        Self::Default(DefaultSettings::default())
+    }
+}
+
+impl Default for DefaultSettings {
+    fn default() -> Self {
         Self {
-            scaled: true,
             families: auto(),
             layers: Layers::default(),
-            oracle: Oracle::LevenbergMarquardt { restarts: 2 },
-            updates: Updates::Refit,
-            schedule: Schedule::Least,
+            scaled: true,
+            warp: true,
+            restarts: 2,
             exploration: 1.0,
-            search: Search::Bound(Effort::default()),
+            effort: Effort::default(),
             explore_trials: None,
             trust_region: Some(TrustRegion::default()),
-            warp: true,
-            answer: Answer::PosteriorMean,
+        }
+    }
+}
+
+impl Default for PaperSettings {
+    fn default() -> Self {
+        Self {
+            family: FamilyKind::Mlp,
+            layers: Layers::default(),
+            range: 1.0,
+            exploration: 1.0,
+            explore_trials: None,
+            warp: false,
+        }
+    }
+}
+
+impl Default for TheorySettings {
+    fn default() -> Self {
+        Self {
+            family: FamilyKind::Mlp,
+            layers: Layers::default(),
+            constants: Constants::default(),
+            restarts: 5,
+            exploration: 1.0,
+            effort: Effort::default(),
+            explore_trials: None,
+            trust_region: None,
+            warp: false,
         }
     }
 }
 
 impl Settings {
-    /// The constants that the paper's experiments ran with (appendix), as published: its oracle fits next to nothing
-    /// and its ball never binds.
+    /// The preset `paper`, as it is.
     pub fn paper() -> Self {
-        Self {
-            families: vec![FamilyKind::Mlp],
-            oracle: Oracle::Sgd(sgd::Settings::default()),
-            schedule: Schedule::Paper { range: 1.0 },
-            search: Search::Joint(JointAscent::default()),
-            ..Self::theory()
-        }
+        Self::Paper(PaperSettings::default())
     }
 
-    /// Algorithm 1 with n, λ and β_t as the proofs have them, all constants explicit.
+    /// The preset `theory`, as it is.
     pub fn theory() -> Self {
-        Self {
-            scaled: false,
-            families: vec![FamilyKind::Mlp],
-            oracle: Oracle::LevenbergMarquardt { restarts: 5 },
-            updates: Updates::Recursive,
-            schedule: Schedule::Theory(Constants::default()),
-            trust_region: None,
-            warp: false,
-            answer: Answer::RandomDraw,
-            ..Self::default()
-        }
+        Self::Theory(TheorySettings::default())
     }
 
     /// Checks what no type can.
     ///
     /// # Errors
-    /// If a number is out of its range, or settings exclude each other.
+    /// If a number is out of its range.
     pub fn validate(&self) -> Result<(), MethodError> {
-        self.schedule.validate()?;
         let bad = |key, problem| Err(MethodError::BadSetting { key, problem });
-        if !(self.exploration.is_finite() && self.exploration >= 0.0) {
-            return bad("exploration", format!("{} must be finite and not negative", self.exploration));
+        let exploration = match self {
+            Self::Default(DefaultSettings { exploration, .. }) => *exploration,
+            Self::Paper(PaperSettings { exploration, range, .. }) => {
+                check_range(*range)?;
+                *exploration
+            }
+            Self::Theory(TheorySettings { exploration, constants, .. }) => {
+                constants.validate()?;
+                *exploration
+            }
+        };
+        if !(exploration.is_finite() && exploration >= 0.0) {
+            return bad("exploration", format!("{exploration} must be finite and not negative"));
         }
-        if self.schedule == Schedule::Least && !matches!(self.search, Search::Bound(_)) {
-            return bad(
-                "schedule",
-                "the least ball is found by the search for a bound, not by joint ascent".into(),
-            );
-        }
-        if self.families.is_empty() {
+        if self.family_kinds().is_empty() {
             return bad("family", "the list is empty; name at least one family, or leave it out".into());
         }
-        if self.updates == Updates::Recursive && self.families.len() > 1 {
-            return bad("family", "the presets `paper` and `theory` take one family, not a list".into());
-        }
-        if self.explore_trials == Some(0) {
+        if self.explore_trials() == Some(0) {
             return bad("explore_trials", "0 must be at least 1".into());
         }
-        if self.layers.hidden.is_empty() || self.layers.hidden.contains(&0) {
-            return bad(
-                "hidden",
-                format!("{:?} must name at least one layer, each of 1 unit or more", self.layers.hidden),
-            );
+        let hidden = &self.layers().hidden;
+        if hidden.is_empty() || hidden.contains(&0) {
+            return bad("hidden", format!("{hidden:?} must name at least one layer, each of 1 unit or more"));
         }
         Ok(())
+    }
+
+    /// n, where it is set.
+    pub(crate) fn explore_trials(&self) -> Option<usize> {
+        match self {
+            Self::Default(default) => default.explore_trials,
+            Self::Paper(paper) => paper.explore_trials,
+            Self::Theory(theory) => theory.explore_trials,
+        }
+    }
+
+    /// The families on the columns of a domain.
+    pub(crate) fn families(&self, domain: &Domain) -> Vec<FamilyMaker> {
+        self.family_kinds().iter().map(|kind| kind.maker(domain, self.layers())).collect()
+    }
+
+    /// How the model is fitted that every preset's ranking rests on, and the suggestions of `default`.
+    pub(crate) fn refit(&self) -> Refit {
+        match self {
+            Self::Default(DefaultSettings { scaled, warp, restarts, .. }) => {
+                Refit { scaled: *scaled, warp: *warp, restarts: *restarts }
+            }
+            Self::Paper(paper) => Refit { scaled: false, warp: paper.warp, restarts: 1 },
+            Self::Theory(theory) => Refit { scaled: false, warp: theory.warp, restarts: theory.restarts },
+        }
+    }
+
+    fn family_kinds(&self) -> &[FamilyKind] {
+        match self {
+            Self::Default(default) => &default.families,
+            Self::Paper(paper) => std::slice::from_ref(&paper.family),
+            Self::Theory(theory) => std::slice::from_ref(&theory.family),
+        }
+    }
+
+    fn layers(&self) -> &Layers {
+        match self {
+            Self::Default(default) => &default.layers,
+            Self::Paper(paper) => &paper.layers,
+            Self::Theory(theory) => &theory.layers,
+        }
     }
 }
 
@@ -187,7 +253,7 @@ fn auto() -> Vec<FamilyKind> {
 /// The keys of a study file's `[optimizer]` table.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Overrides {
+struct Keys {
     preset: Preset,
     family: Option<FamilyNames>,
     explore_trials: Option<usize>,
@@ -229,43 +295,99 @@ enum Auto {
     Auto,
 }
 
-impl TryFrom<Overrides> for Settings {
+impl TryFrom<Keys> for Settings {
     type Error = MethodError;
 
-    fn try_from(overrides: Overrides) -> Result<Self, MethodError> {
-        let mut settings = match overrides.preset {
-            Preset::Default => Self::default(),
-            Preset::Paper => Self::paper(),
-            Preset::Theory => Self::theory(),
+    fn try_from(keys: Keys) -> Result<Self, MethodError> {
+        if keys.preset != Preset::Paper && keys.range.is_some() {
+            return Err(only_with("range", "paper"));
+        }
+        if keys.preset != Preset::Theory && keys.constants.is_some() {
+            return Err(only_with("constants", "theory"));
+        }
+        let settings = match keys.preset {
+            Preset::Default => Self::Default(keys.default_settings()),
+            Preset::Paper => Self::Paper(keys.paper_settings()?),
+            Preset::Theory => Self::Theory(keys.theory_settings()?),
         };
-        match overrides.family {
-            None => {}
-            Some(FamilyNames::One(AutoOr::Auto(Auto::Auto))) => settings.families = auto(),
-            Some(FamilyNames::One(AutoOr::Family(kind))) => settings.families = vec![kind],
-            Some(FamilyNames::Several(kinds)) => settings.families = kinds,
-        }
-        let only_with = |key, preset| {
-            let problem =
-                format!("it belongs to the preset `{preset}`; set preset = \"{preset}\", or leave it out");
-            Err(MethodError::BadSetting { key, problem })
-        };
-        if let Some(range) = overrides.range {
-            let Schedule::Paper { .. } = settings.schedule else { return only_with("range", "paper") };
-            settings.schedule = Schedule::Paper { range };
-        }
-        if let Some(constants) = overrides.constants {
-            let Schedule::Theory(_) = settings.schedule else { return only_with("constants", "theory") };
-            settings.schedule = Schedule::Theory(constants);
-        }
-        if let Some(on) = overrides.trust_region {
-            settings.trust_region = on.then(TrustRegion::default);
-        }
-        settings.explore_trials = overrides.explore_trials.or(settings.explore_trials);
-        settings.exploration = overrides.exploration.unwrap_or(settings.exploration);
-        settings.warp = overrides.warp.unwrap_or(settings.warp);
-        settings.layers.hidden = overrides.hidden.unwrap_or(settings.layers.hidden);
-        settings.layers.activation = overrides.activation.unwrap_or(settings.layers.activation);
         settings.validate()?;
         Ok(settings)
+    }
+}
+
+fn only_with(key: &'static str, preset: &str) -> MethodError {
+    let problem = format!("it belongs to the preset `{preset}`; set preset = \"{preset}\", or leave it out");
+    MethodError::BadSetting { key, problem }
+}
+
+impl Keys {
+    fn default_settings(self) -> DefaultSettings {
+        let default = DefaultSettings::default();
+        DefaultSettings {
+            layers: self.layers(),
+            families: self.family.map_or(default.families, FamilyNames::into_kinds),
+            warp: self.warp.unwrap_or(default.warp),
+            exploration: self.exploration.unwrap_or(default.exploration),
+            explore_trials: self.explore_trials,
+            trust_region: self.trust_region.unwrap_or(true).then(TrustRegion::default),
+            ..default
+        }
+    }
+
+    fn paper_settings(self) -> Result<PaperSettings, MethodError> {
+        let default = PaperSettings::default();
+        Ok(PaperSettings {
+            layers: self.layers(),
+            family: only_family(self.family, default.family)?,
+            range: self.range.unwrap_or(default.range),
+            exploration: self.exploration.unwrap_or(default.exploration),
+            explore_trials: self.explore_trials,
+            warp: self.warp.unwrap_or(default.warp),
+        })
+    }
+
+    fn theory_settings(self) -> Result<TheorySettings, MethodError> {
+        let default = TheorySettings::default();
+        Ok(TheorySettings {
+            layers: self.layers(),
+            family: only_family(self.family, default.family)?,
+            constants: self.constants.unwrap_or(default.constants),
+            exploration: self.exploration.unwrap_or(default.exploration),
+            explore_trials: self.explore_trials,
+            trust_region: self.trust_region.unwrap_or(false).then(TrustRegion::default),
+            warp: self.warp.unwrap_or(default.warp),
+            ..default
+        })
+    }
+
+    fn layers(&self) -> Layers {
+        let default = Layers::default();
+        Layers {
+            hidden: self.hidden.clone().unwrap_or(default.hidden),
+            activation: self.activation.unwrap_or(default.activation),
+        }
+    }
+}
+
+impl FamilyNames {
+    fn into_kinds(self) -> Vec<FamilyKind> {
+        match self {
+            Self::One(AutoOr::Auto(Auto::Auto)) => auto(),
+            Self::One(AutoOr::Family(kind)) => vec![kind],
+            Self::Several(kinds) => kinds,
+        }
+    }
+}
+
+/// The one family that the presets of the paper have.
+fn only_family(names: Option<FamilyNames>, default: FamilyKind) -> Result<FamilyKind, MethodError> {
+    let Some(names) = names else { return Ok(default) };
+    let mut kinds = names.into_kinds();
+    match (kinds.pop(), kinds.is_empty()) {
+        (Some(kind), true) => Ok(kind),
+        _ => {
+            let problem = "the presets `paper` and `theory` take one family, not a list".into();
+            Err(MethodError::BadSetting { key: "family", problem })
+        }
     }
 }

@@ -17,7 +17,8 @@ pub use value::{Assignment, Value};
 use std::collections::VecDeque;
 
 use crate::encode;
-use crate::error::{SpaceError, nearest};
+use crate::error::SpaceError;
+use crate::spelling;
 
 /// The parameters of a study, checked: every one of them has a value and can be active, and constraints between them
 /// leave something to search.
@@ -162,7 +163,7 @@ impl Space {
         for (name, value) in assignment.iter() {
             let parameter = self.get(name).ok_or_else(|| SpaceError::UnknownParameter {
                 name: name.to_owned(),
-                nearest: nearest(name, self.parameters.iter().map(|known| known.name.as_str())),
+                nearest: nearest_name(name, &self.parameters),
             })?;
             parameter.kind.check(name, value)?;
         }
@@ -195,7 +196,7 @@ impl Space {
         let mut size = constraint.bound().abs();
         for (name, factor) in constraint.terms() {
             let Some(parameter) = self.get(name) else {
-                let nearest = nearest(name, self.parameters.iter().map(|known| known.name.as_str()));
+                let nearest = nearest_name(name, &self.parameters);
                 return Err(SpaceError::ConstraintUnknown {
                     constraint: text(),
                     name: name.clone(),
@@ -258,6 +259,40 @@ impl Parameter {
         Parameter { name: name.into(), kind, when: Vec::new() }
     }
 
+    /// A real number.
+    pub fn float(name: impl Into<String>, low: f64, high: f64) -> Parameter {
+        Parameter::new(name, Kind::Float { low, high, log: false, step: None })
+    }
+
+    /// A real number whose order of magnitude matters: searched evenly in its logarithm.
+    pub fn log_float(name: impl Into<String>, low: f64, high: f64) -> Parameter {
+        Parameter::new(name, Kind::Float { low, high, log: true, step: None })
+    }
+
+    /// A whole number; both bounds are among its values.
+    pub fn int(name: impl Into<String>, low: i64, high: i64) -> Parameter {
+        Parameter::new(name, Kind::Int { low, high, log: false, step: None })
+    }
+
+    /// A whole number whose order of magnitude matters.
+    pub fn log_int(name: impl Into<String>, low: i64, high: i64) -> Parameter {
+        Parameter::new(name, Kind::Int { low, high, log: true, step: None })
+    }
+
+    /// One of several values that have no order.
+    pub fn choice<V: Into<Value>>(
+        name: impl Into<String>,
+        choices: impl IntoIterator<Item = V>,
+    ) -> Parameter {
+        let choices = choices.into_iter().map(Into::into).collect();
+        Parameter::new(name, Kind::Categorical { choices })
+    }
+
+    /// A yes or no.
+    pub fn flag(name: impl Into<String>) -> Parameter {
+        Parameter::new(name, Kind::Bool)
+    }
+
     /// The same, active only when `parameter` equals `value` too.
     #[must_use]
     pub fn when(mut self, parameter: impl Into<String>, value: impl Into<Value>) -> Parameter {
@@ -267,6 +302,11 @@ impl Parameter {
 }
 
 /// A parameter's own conditions, in terms of indices.
+fn nearest_name(typed: &str, parameters: &[Parameter]) -> Option<String> {
+    let names = parameters.iter().map(|parameter| parameter.name.as_str());
+    spelling::nearest(typed, names).map(str::to_owned)
+}
+
 fn direct_requirements(
     Parameter { name, when, .. }: &Parameter,
     parameters: &[Parameter],
@@ -274,7 +314,7 @@ fn direct_requirements(
     let requirement = |Condition { parameter, value }: &Condition| {
         let (name, wanted) = (name.clone(), parameter.clone());
         let Some(idx) = parameters.iter().position(|other| other.name == *parameter) else {
-            let nearest = nearest(parameter, parameters.iter().map(|other| other.name.as_str()));
+            let nearest = nearest_name(parameter, parameters);
             return Err(SpaceError::ConditionUnknown { name, parameter: wanted, nearest });
         };
         let kind = &parameters[idx].kind;

@@ -20,6 +20,7 @@
 
 use crate::encode::AxisKind;
 use crate::history::History;
+use crate::optimizer::Observation;
 
 /// Half-width of a box that holds the cube from anywhere in it.
 const WHOLE: f64 = 1.0;
@@ -75,8 +76,16 @@ impl Default for Width {
 }
 
 impl TrustRegion {
-    /// One more trial was told, the first `explore` of which belong to Phase I. One that gave no value is a failure.
-    pub fn follow(&self, width: &mut Width, explore: usize, value: Option<f64>) {
+    /// The width after these observations, the first `explore` of which belong to Phase I.
+    pub fn width(&self, observations: &[Observation], explore: usize) -> Width {
+        observations.iter().fold(Width::default(), |mut width, told| {
+            self.update(&mut width, explore, told.value());
+            width
+        })
+    }
+
+    /// One more trial was told. One that gave no value is a failure.
+    fn update(&self, width: &mut Width, explore: usize, value: Option<f64>) {
         let gained = value.is_some_and(|value| value > width.best);
         let failed = value.is_none_or(|value| value < width.best);
         width.best = value.map_or(width.best, |value| width.best.max(value));
@@ -138,7 +147,7 @@ impl TrustRegion {
 mod tests {
     use super::*;
     use crate::encode::Encoding;
-    use crate::optimizer::{Observation, Outcome};
+    use crate::optimizer::Outcome;
     use crate::space::{Kind, Parameter, Space, Value};
 
     /// A real, a switch, five levels, 101 levels and a choice of two; six columns.
@@ -191,7 +200,7 @@ mod tests {
 
     fn followed(explore: usize, values: impl IntoIterator<Item = Option<f64>>) -> Width {
         let mut width = Width::default();
-        values.into_iter().for_each(|value| TrustRegion::default().follow(&mut width, explore, value));
+        values.into_iter().for_each(|value| TrustRegion::default().update(&mut width, explore, value));
         width
     }
 

@@ -4,9 +4,6 @@
 //! above it the tail below is drawn in and the one above stretched, below it the other way round.
 //! A monotone warp moves no maximum; which power explains the data best is left to the evidence.
 
-/// Powers outside this range turn tails into cliffs.
-pub const POWER_RANGE: (f64, f64) = (-1.0, 3.0);
-
 /// The warp with its power.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Warp {

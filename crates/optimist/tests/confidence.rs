@@ -1,7 +1,7 @@
 //! What defines Σ_t, ŵ_t and Ball_t (eqs. 3-6), whatever the form they are computed in.
 
-use optimist::confidence::{Confidence, LeftOut, Round};
-use optimist::linalg::{Cholesky, Matrix, add_scaled, dot};
+use optimist::internal::confidence::{Confidence, LeftOut, Round};
+use optimist::internal::linalg::{Cholesky, Matrix, add_scaled, dot};
 use optimist::model::Family;
 use optimist::model::anova::Anova;
 use optimist::model::fourier::Fourier;
@@ -27,7 +27,7 @@ fn dual_and_primal_agree_at_the_crossing() {
         let dual = case.ball(d_w - 1);
         // One more round makes it primal; with such noise it says nothing.
         let mut primal = case.ball(d_w - 1);
-        primal.push(Round { noise_var: 1e30, ..case.round(d_w - 1) });
+        primal.update(Round { noise_var: 1e30, ..case.round(d_w - 1) });
         assert_same(&dual, &primal, 1e-8);
     });
 }
@@ -100,21 +100,21 @@ fn a_refresh_changes_nothing() {
 }
 
 #[test]
-fn the_gradient_of_the_bound_equals_differences() {
+fn the_gradient_of_the_upper_confidence_bound_equals_differences() {
     let radius = 1.7;
     for_each_case(|case| {
         for t in [0, case.d_w() / 2, 2 * case.d_w()] {
             let ball = case.ball(t);
             for x in probes() {
                 let mut grad_x = [f64::NAN; 2];
-                let value = ball.bound(&x, radius, &mut grad_x);
+                let value = ball.upper_confidence_bound(&x, radius, &mut grad_x);
                 let (mean, u) = ball.predict(&x);
                 assert_close(&[value], &[mean + radius * u], 1e-12);
                 let slope = |k: usize| {
                     let at = |sign: f64| {
                         let mut moved = x;
                         moved[k] += sign * 1e-5;
-                        ball.bound(&moved, radius, &mut [0.0; 2])
+                        ball.upper_confidence_bound(&moved, radius, &mut [0.0; 2])
                     };
                     (at(1.0) - at(-1.0)) / 2e-5
                 };
@@ -139,20 +139,20 @@ fn a_block_of_predictions_is_the_predictions_one_by_one() {
 }
 
 #[test]
-fn a_standing_is_the_distance_to_a_level_in_standard_deviations_and_its_gradient_that_of_differences() {
+fn a_z_score_is_the_distance_to_a_target_in_standard_deviations_and_its_gradient_that_of_differences() {
     for_each_case(|case| {
         for t in [case.d_w() / 2, 2 * case.d_w()] {
             let ball = case.ball(t);
-            for (x, level) in probes().into_iter().zip([-2.0, 0.1, 3.0].into_iter().cycle()) {
+            for (x, target) in probes().into_iter().zip([-2.0, 0.1, 3.0].into_iter().cycle()) {
                 let mut grad_x = [0.0; 2];
-                let standing = ball.standing(&x, level, &mut grad_x);
+                let z_score = ball.z_score(&x, target, &mut grad_x);
                 let (mean, u) = ball.predict(&x);
-                assert_close(&[mean - standing * u], &[level], 1e-9);
+                assert_close(&[mean - z_score * u], &[target], 1e-9);
                 let slope = |k: usize| {
                     let at = |sign: f64| {
                         let mut moved = x;
                         moved[k] += sign * 1e-5;
-                        ball.standing(&moved, level, &mut [0.0; 2])
+                        ball.z_score(&moved, target, &mut [0.0; 2])
                     };
                     (at(1.0) - at(-1.0)) / 2e-5
                 };
@@ -163,7 +163,7 @@ fn a_standing_is_the_distance_to_a_level_in_standard_deviations_and_its_gradient
 }
 
 #[test]
-fn the_most_hopeful_weights_lie_in_the_ball_and_beat_a_thousand_others_in_it() {
+fn the_argmax_over_w_lies_in_the_ball_and_beats_a_thousand_others_in_it() {
     let beta_t: f64 = 0.5;
     for_each_case(|case| {
         for t in [case.d_w() / 2, 2 * case.d_w()] {
@@ -171,7 +171,7 @@ fn the_most_hopeful_weights_lie_in_the_ball_and_beat_a_thousand_others_in_it() {
             let others: Vec<Vec<f64>> =
                 (0..1000).map(|seed| random_member(&ball, beta_t, &mut rng(seed, 1))).collect();
             for x in probes() {
-                let (w, value) = ball.most_hopeful(&x, beta_t.sqrt());
+                let (w, value) = ball.argmax_w(&x, beta_t.sqrt());
                 assert!(ball.contains(&w, beta_t * (1.0 + 1e-9)), "{}", ball.distance_squared(&w));
                 assert_close(&[ball.family().value(&w, &x)], &[value], 1e-12);
                 let best = others.iter().map(|w| ball.family().value(w, &x)).fold(f64::MIN, f64::max);
@@ -262,7 +262,7 @@ impl Case {
     /// The ball after t rounds, one pushed after the other.
     fn ball(&self, t: usize) -> Confidence {
         let mut ball = Confidence::new((self.family)(), self.w_hat_0.clone());
-        (0..t).for_each(|i| ball.push(self.round(i)));
+        (0..t).for_each(|i| ball.update(self.round(i)));
         ball
     }
 

@@ -70,7 +70,7 @@ fn suggestions() -> BTreeMap<String, Vec<f64>> {
             optimizer.tell(Observation { x, outcome }).expect("it is in the domain");
         }
         optimizer.propose(domain.sample(&mut rng(1, 16)));
-        (name.to_owned(), optimizer.suggest(&mut rng(5, 17)))
+        (name.to_owned(), optimizer.suggest(&mut rng(5, 17)).x)
     };
     Method::NAMES.into_iter().chain(["go-ucb:paper", "go-ucb:theory"]).map(suggestion).collect()
 }

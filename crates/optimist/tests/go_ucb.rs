@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use optimist::acquisition::Frame;
-use optimist::baselines::Random;
 use optimist::encode::{Domain, Encoding};
+use optimist::internal::baselines::Random;
+use optimist::internal::frame::Frame;
+use optimist::settings::{DefaultSettings, FamilyKind, PaperSettings, TheorySettings};
 use optimist::space::{Kind, Parameter, Space, Value};
-use optimist::{GoUcb, Observation, Optimizer, Outcome, Settings, TellError, rng};
+use optimist::{GoUcb, Observation, Optimizer, Outcome, Policy, Settings, TellError, rng};
 use rand_distr::{Distribution, StandardNormal};
 
 mod proposals {
@@ -27,17 +28,17 @@ mod proposals {
 
     #[test]
     fn with_noise_the_regret_is_a_fraction_of_that_of_random_search() {
-        let regret = |optimizer: &mut dyn Optimizer, seed| {
+        fn regret<P: Policy>(mut optimizer: Optimizer<P>, seed: u64) -> f64 {
             let mut noise = rng(seed, u64::MAX);
-            run(optimizer, 0..24, seed, |x| {
+            run(&mut optimizer, 0..24, seed, |x| {
                 let z: f64 = StandardNormal.sample(&mut noise);
                 measured(hill(x) + 0.02 * z)
             });
             -hill(&optimizer.recommend().unwrap().x)
-        };
+        }
         let domain = Domain::cube(3);
-        let ours = median((0..9).map(|seed| regret(&mut go_ucb(&domain, 24), seed)));
-        let random = median((0..9).map(|seed| regret(&mut Random::new(domain.clone()), seed)));
+        let ours = median((0..9).map(|seed| regret(go_ucb(&domain, 24), seed)));
+        let random = median((0..9).map(|seed| regret(Optimizer::new(domain.clone(), Random), seed)));
         assert!(ours < 0.015 && ours < 0.5 * random, "{ours}, and {random} at random");
     }
 
@@ -63,7 +64,7 @@ mod proposals {
                 resumed.propose(x.clone());
                 resumed.tell(value(x, hill(x))).unwrap();
             }
-            let next = |optimizer: &mut GoUcb| bits(&optimizer.ask_batch(3, &mut rng(5, 9)));
+            let next = |optimizer: &mut Optimizer<GoUcb>| bits(&optimizer.ask_batch(3, &mut rng(5, 9)));
             assert_eq!(next(&mut whole), next(&mut resumed));
         }
     }
@@ -179,7 +180,7 @@ mod proposals {
         let mut optimizer = go_ucb(&domain, 12);
         lattice(4).iter().for_each(|x| optimizer.tell(value(x, -1.0)).unwrap());
         optimizer.tell(value(&[0.5, 0.5], 0.0)).unwrap();
-        let horizon = 12 - optimizer.explore_trials();
+        let horizon = 12 - optimizer.policy().explore_trials();
         let far_from_best = |trial_idx: usize| {
             let best = optimizer.recommend().unwrap().x;
             let x = run(&mut optimizer, trial_idx..trial_idx + 1, 3, |_| measured(-1.0)).remove(0);
@@ -219,7 +220,12 @@ mod observations {
                 let outcome = Outcome::Value { y: 3.0, noise_std: Some(noise_std) };
                 optimizer.tell(Observation { x: odd.to_vec(), outcome }).unwrap();
             }
-            optimizer.belief().unwrap().predict(&Frame::symmetric(2).apply(&odd)).0
+            optimizer
+                .policy()
+                .belief(optimizer.history())
+                .unwrap()
+                .predict(&Frame::symmetric(2).apply(&odd))
+                .0
         };
         let before = mean_at_odd(None);
         let moved = [1e-3, 1.0, 30.0].map(|noise_std| (mean_at_odd(Some(noise_std)) - before).abs());
@@ -233,7 +239,7 @@ mod observations {
         let n_promising = |outcome: &dyn Fn(&[f64]) -> Outcome| {
             let proposed = (0..4).flat_map(|seed| {
                 let mut optimizer = go_ucb(&Domain::cube(2), 20);
-                let n = optimizer.explore_trials();
+                let n = optimizer.policy().explore_trials();
                 run(&mut optimizer, 0..20, seed, outcome).split_off(n)
             });
             proposed.filter(|x| promising(x)).count()
@@ -247,7 +253,7 @@ mod observations {
     fn while_every_trial_fails_proposals_stay_feasible_and_nothing_is_recommended() {
         for settings in presets() {
             for domain in [Domain::cube(2), mixed().domain().clone()] {
-                let mut optimizer = GoUcb::new(domain.clone(), 12, settings.clone()).unwrap();
+                let mut optimizer = preset(&domain, 12, &settings);
                 let points = run(&mut optimizer, 0..8, 0, |_| Outcome::Failed);
                 assert!(points.iter().all(|x| domain.contains(x)), "{points:?}");
                 assert_all_differ(&points);
@@ -262,8 +268,7 @@ mod observations {
     fn what_is_refused_leaves_no_trace() {
         for settings in presets() {
             let domain = Domain::cube(2);
-            let [mut poisoned, mut twin] =
-                [(); 2].map(|()| GoUcb::new(domain.clone(), 10, settings.clone()).unwrap());
+            let [mut poisoned, mut twin] = [(); 2].map(|()| preset(&domain, 10, &settings));
             for trial in 0..8 {
                 let x = poisoned.ask(&mut rng(0, trial));
                 assert_eq!(bits(std::slice::from_ref(&x)), bits(&[twin.ask(&mut rng(0, trial))]));
@@ -291,7 +296,7 @@ mod observations {
     fn values_that_are_all_the_same_are_believed() {
         for settings in presets() {
             for y in [0.0, -7.5] {
-                let mut optimizer = GoUcb::new(Domain::cube(2), 12, settings.clone()).unwrap();
+                let mut optimizer = preset(&Domain::cube(2), 12, &settings);
                 let points = run(&mut optimizer, 0..12, 0, |_| measured(y));
                 assert_all_differ(&points);
                 let best = optimizer.recommend().unwrap();
@@ -315,9 +320,14 @@ mod observations {
 
     #[test]
     fn a_single_observation_is_enough_to_go_on() {
-        for settings in presets() {
-            let settings = Settings { explore_trials: Some(1), ..settings };
-            let mut optimizer = GoUcb::new(Domain::cube(3), 5, settings).unwrap();
+        let explore_trials = Some(1);
+        let presets = [
+            Settings::Default(DefaultSettings { explore_trials, ..Default::default() }),
+            Settings::Paper(PaperSettings { explore_trials, ..Default::default() }),
+            Settings::Theory(TheorySettings { explore_trials, ..Default::default() }),
+        ];
+        for settings in presets {
+            let mut optimizer = preset(&Domain::cube(3), 5, &settings);
             assert_eq!(optimizer.recommend(), None);
             optimizer.tell(value(&[0.5; 3], 2.0)).unwrap();
             let x = optimizer.ask(&mut rng(0, 0));
@@ -353,7 +363,7 @@ mod answers {
         });
         let best = optimizer.recommend().unwrap();
         assert!(tried.contains(&best.x));
-        let belief = optimizer.belief().unwrap();
+        let belief = optimizer.policy().belief(optimizer.history()).unwrap();
         let predict = |x: &Vec<f64>| belief.predict(&Frame::symmetric(2).apply(x));
         let highest = tried.iter().map(|x| predict(x).0).fold(f64::NEG_INFINITY, f64::max);
         assert_eq!((best.mean, best.std), (highest, Some(predict(&best.x).1)));
@@ -396,32 +406,6 @@ mod answers {
         let best = optimizer.recommend().unwrap();
         assert!(!failing(&best.x), "{best:?}");
     }
-
-    #[test]
-    fn answers_are_drawn_from_all_of_phase_two_and_nothing_else() {
-        let mut optimizer = go_ucb(&Domain::cube(2), 12);
-        assert_eq!(optimizer.draw_answer(&mut rng(0, 0)), None);
-        let n = optimizer.explore_trials();
-        let explored = run(&mut optimizer, 0..n, 0, |x| measured(hill(x)));
-        assert!(explored.contains(&optimizer.draw_answer(&mut rng(0, 0)).unwrap().x));
-
-        let mut failed = Vec::new();
-        let mut phase_two = run(&mut optimizer, n..12, 0, |x| {
-            if failed.len() < 2 {
-                failed.push(x.to_vec());
-                return Outcome::Failed;
-            }
-            measured(hill(x))
-        });
-        phase_two.retain(|x| !failed.contains(x));
-        let mut draws = rng(1, 0);
-        let drawn: Vec<_> = (0..200).map(|_| optimizer.draw_answer(&mut draws).unwrap()).collect();
-        for answer in &drawn {
-            assert!(phase_two.contains(&answer.x), "{answer:?}");
-            assert_eq!((answer.mean, answer.std), (hill(&answer.x), None));
-        }
-        assert!(phase_two.iter().all(|x| drawn.iter().any(|answer| answer.x == *x)));
-    }
 }
 
 mod presets {
@@ -432,12 +416,12 @@ mod presets {
         let domain = Domain::boxed(&[(-5.0, 5.0), (-5.0, 5.0)]);
         for settings in [Settings::paper(), Settings::theory()] {
             let go = |seed| {
-                let mut optimizer = GoUcb::new(domain.clone(), 9, settings.clone()).unwrap();
+                let mut optimizer = preset(&domain, 9, &settings);
                 let points = run(&mut optimizer, 0..9, seed, |x| measured(hill(x)));
                 let answer = optimizer.recommend().unwrap();
                 assert!(points.iter().all(|x| domain.contains(x)));
                 assert_all_differ(&points);
-                assert!(points[optimizer.explore_trials()..].contains(&answer.x));
+                assert!(points[optimizer.policy().explore_trials()..].contains(&answer.x));
                 (bits(&points), answer)
             };
             assert_eq!(go(0), go(0));
@@ -449,7 +433,7 @@ mod presets {
     fn they_propose_feasible_points_of_mixed_spaces_also_in_batches() {
         let domain = mixed().domain().clone();
         for settings in [Settings::paper(), Settings::theory()] {
-            let mut optimizer = GoUcb::new(domain.clone(), 9, settings).unwrap();
+            let mut optimizer = preset(&domain, 9, &settings);
             let mut points = run(&mut optimizer, 0..4, 0, |x| measured(hill(x)));
             points.extend(optimizer.ask_batch(3, &mut rng(0, 4)));
             assert!(points.iter().all(|x| domain.contains(x)));
@@ -462,13 +446,17 @@ fn presets() -> [Settings; 3] {
     [Settings::default(), Settings::paper(), Settings::theory()]
 }
 
-fn go_ucb(domain: &Domain, trials: usize) -> GoUcb {
-    GoUcb::new(domain.clone(), trials, Settings::default()).unwrap()
+fn go_ucb(domain: &Domain, trials: usize) -> Optimizer<GoUcb> {
+    preset(domain, trials, &Settings::default())
+}
+
+fn preset(domain: &Domain, trials: usize, settings: &Settings) -> Optimizer<GoUcb> {
+    Optimizer::new(domain.clone(), GoUcb::new(domain, trials, settings, 0).unwrap())
 }
 
 /// Asks and tells, each trial with a stream of its own. The points, in that order.
-fn run(
-    optimizer: &mut dyn Optimizer,
+fn run<P: Policy>(
+    optimizer: &mut Optimizer<P>,
     trials: Range<usize>,
     seed: u64,
     mut outcome: impl FnMut(&[f64]) -> Outcome,
@@ -558,13 +546,13 @@ mod extremes {
     #[test]
     fn an_ask_before_phase_one_is_told_does_not_spoil_the_oracle() {
         let asked = |early: bool| {
-            let settings = Settings {
-                families: vec![optimist::model::kind::FamilyKind::Quadratic],
+            let settings = Settings::Theory(TheorySettings {
+                family: FamilyKind::Quadratic,
                 explore_trials: Some(12),
                 exploration: 0.0,
-                ..Settings::theory()
-            };
-            let mut optimizer = GoUcb::new(Domain::cube(2), 40, settings).unwrap();
+                ..TheorySettings::default()
+            });
+            let mut optimizer = preset(&Domain::cube(2), 40, &settings);
             let points = optimizer.ask_batch(12, &mut rng(0, 0));
             if early {
                 let x = optimizer.ask(&mut rng(0, 1));

@@ -1,10 +1,10 @@
 //! The Gaussian process against BoTorch, on what `scripts/make-fixtures` wrote down.
 
-use optimist::baselines::gp::acquisition::Criterion;
-use optimist::baselines::gp::fit::Spec;
-use optimist::baselines::gp::likelihood::LogLikelihood;
-use optimist::baselines::gp::{Data, Gp, Hyper, Kernel};
-use optimist::linalg::Matrix;
+use optimist::internal::baselines::gp::acquisition::Criterion;
+use optimist::internal::baselines::gp::fit::Spec;
+use optimist::internal::baselines::gp::likelihood::LogLikelihood;
+use optimist::internal::baselines::gp::{Data, Gp, Hyper, Kernel};
+use optimist::internal::linalg::Matrix;
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -1,8 +1,9 @@
 //! Optimizers by name and by table, as the command line and study files ask for them.
 
 use optimist::encode::{Domain, Encoding};
-use optimist::model::kind::FamilyKind;
-use optimist::schedule::{Constants, Schedule};
+use optimist::settings::{
+    Activation, Constants, DefaultSettings, FamilyKind, Layers, PaperSettings, TheorySettings, TrustRegion,
+};
 use optimist::space::{Kind, Parameter, Space, Value};
 use optimist::{Method, MethodError, Observation, Optimizer, Outcome, Settings, rng};
 use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
@@ -32,17 +33,17 @@ fn an_optimizer_rebuilt_from_its_record_suggests_what_the_original_does() {
             let mut original = build();
             let (mut record, mut pending) = (Vec::new(), Vec::new());
             for step in 0..40 {
-                let call = Call::make(step, &mut pending, &*original, &domain);
-                call.repeat(&mut *original);
+                let call = Call::make(step, &mut pending, &original, &domain);
+                call.repeat(&mut original);
                 record.push(call);
                 if step % 5 == 4 {
                     let mut rebuilt = build();
-                    record.iter().for_each(|call| call.repeat(&mut *rebuilt));
-                    let next = |optimizer: &dyn Optimizer| {
-                        let x = optimizer.suggest(&mut rng(3, 1000));
-                        x.into_iter().map(f64::to_bits).collect::<Vec<_>>()
+                    record.iter().for_each(|call| call.repeat(&mut rebuilt));
+                    let next = |optimizer: &Optimizer| {
+                        let suggestion = optimizer.suggest(&mut rng(3, 1000));
+                        suggestion.x.into_iter().map(f64::to_bits).collect::<Vec<_>>()
                     };
-                    assert_eq!(next(&*rebuilt), next(&*original), "{name} at step {step}");
+                    assert_eq!(next(&rebuilt), next(&original), "{name} at step {step}");
                     assert_eq!(rebuilt.recommend(), original.recommend(), "{name} at step {step}");
                 }
             }
@@ -80,7 +81,7 @@ enum Call {
 
 impl Call {
     /// Its own proposals and those of others, told late, out of order or never, failed, withdrawn, and told unasked.
-    fn make(step: u64, pending: &mut Vec<Vec<f64>>, optimizer: &dyn Optimizer, domain: &Domain) -> Self {
+    fn make(step: u64, pending: &mut Vec<Vec<f64>>, optimizer: &Optimizer, domain: &Domain) -> Self {
         let luck = &mut rng(3, step);
         let value = |x: Vec<f64>| {
             let y = -x.iter().map(|x| (x - 0.4).powi(2)).sum::<f64>();
@@ -97,11 +98,11 @@ impl Call {
             18 => Self::Withdraw(pending.remove(0)),
             9 => value(domain.sample(luck)),
             19 => propose(domain.sample(luck)),
-            _ => propose(optimizer.suggest(luck)),
+            _ => propose(optimizer.suggest(luck).x),
         }
     }
 
-    fn repeat(&self, optimizer: &mut dyn Optimizer) {
+    fn repeat(&self, optimizer: &mut Optimizer) {
         match self {
             Self::Propose(x) => optimizer.propose(x.clone()),
             Self::Tell(observation) => optimizer.tell(observation.clone()).unwrap(),
@@ -141,21 +142,20 @@ fn a_table_without_settings_is_the_default() {
 
 #[test]
 fn a_table_overrides_its_preset_and_nothing_else() {
-    let [default, paper, theory] = [Settings::default(), Settings::paper(), Settings::theory()];
     assert_eq!(
         go_ucb(&[("preset", Text("paper")), ("family", Text("quadratic")), ("range", Number(2.0))]),
-        Ok(Settings {
-            families: vec![FamilyKind::Quadratic],
-            schedule: Schedule::Paper { range: 2.0 },
-            ..paper
-        })
+        Ok(Settings::Paper(PaperSettings {
+            family: FamilyKind::Quadratic,
+            range: 2.0,
+            ..PaperSettings::default()
+        }))
     );
     assert_eq!(
         go_ucb(&[("preset", Text("theory")), ("constants", Table(&[("curvature", Number(0.5))]))]),
-        Ok(Settings {
-            schedule: Schedule::Theory(Constants { curvature: 0.5, ..Constants::default() }),
-            ..theory
-        })
+        Ok(Settings::Theory(TheorySettings {
+            constants: Constants { curvature: 0.5, ..Constants::default() },
+            ..TheorySettings::default()
+        }))
     );
     assert_eq!(
         go_ucb(&[
@@ -165,19 +165,33 @@ fn a_table_overrides_its_preset_and_nothing_else() {
             ("trust_region", Flag(false)),
             ("warp", Flag(false)),
         ]),
-        Ok(Settings {
+        Ok(Settings::Default(DefaultSettings {
             families: vec![FamilyKind::Linear, FamilyKind::AnovaFourier],
             explore_trials: Some(7),
             exploration: 0.25,
             trust_region: None,
             warp: false,
-            ..default.clone()
-        })
+            ..DefaultSettings::default()
+        }))
     );
-    let layers =
-        go_ucb(&[("hidden", List(&[Whole(8), Whole(4)])), ("activation", Text("tanh"))]).unwrap().layers;
-    assert_eq!(layers.hidden, [8, 4]);
-    assert_ne!(layers.activation, default.layers.activation);
+    assert_eq!(
+        go_ucb(&[("hidden", List(&[Whole(8), Whole(4)])), ("activation", Text("tanh"))]),
+        Ok(Settings::Default(DefaultSettings {
+            layers: Layers { hidden: vec![8, 4], activation: Activation::Tanh },
+            ..DefaultSettings::default()
+        }))
+    );
+}
+
+#[test]
+fn a_trust_region_is_for_every_preset_but_the_papers_which_searches_everywhere() {
+    let with = |preset, on| go_ucb(&[("preset", Text(preset)), ("trust_region", Flag(on))]);
+    let region = Some(TrustRegion::default());
+    assert_eq!(with("default", true), Ok(Settings::default()));
+    assert_eq!(with("paper", true), Ok(Settings::paper()));
+    let theory = TheorySettings { trust_region: region, ..TheorySettings::default() };
+    assert_eq!(with("theory", true), Ok(Settings::Theory(theory)));
+    assert_eq!(with("theory", false), Ok(Settings::theory()));
 }
 
 #[test]

@@ -3,9 +3,11 @@
 
 use std::fmt::Write;
 
+use optimist_plot::lines::Stroke;
+
 use super::TaskReport;
 use super::page::{Block, Cell, FigureBlock, Mark, Table};
-use crate::figure::{self, Stroke};
+use crate::figure;
 
 const STYLE: &str = include_str!("style.css");
 

@@ -25,9 +25,9 @@ pub(crate) use estimate::number;
 pub use regret::{AskTime, Measure, RunKey, Summary};
 
 use crate::optima::Optima;
-use crate::results::Record;
+use crate::results::RunRecord;
 use crate::task::{self, Task, UnknownTask};
-use crate::{figure, table};
+use crate::{engines, figure, table};
 
 /// What all records together say.
 pub struct Report {
@@ -39,6 +39,8 @@ pub struct Report {
     pub rankings: Vec<Ranking>,
     /// How long asks take, by optimizer, over all tasks.
     pub ask_times: Vec<(String, AskTime)>,
+    /// A note on the engines that made the records, if there are several.
+    pub mixed_engines: Option<String>,
     /// What a reader should know about how the records came to be, such as peers that are missing.
     pub notes: Vec<String>,
 }
@@ -72,7 +74,7 @@ pub struct Row {
 #[non_exhaustive]
 pub enum ReportError {
     /// There is nothing to report.
-    #[error("there are no results; `optimist bench run` makes some")]
+    #[error("there are no results; `optimist-bench run` makes some")]
     Empty,
     /// A task that is not known, and so neither is its optimum.
     #[error("line {line}: {source}")]
@@ -126,9 +128,9 @@ impl Report {
     ///
     /// # Errors
     /// If there are none, or they contradict each other or the tasks.
-    pub fn new(records: &[Record]) -> Result<Report, ReportError> {
+    pub fn new(records: &[RunRecord]) -> Result<Report, ReportError> {
         check(records)?;
-        let mut by_task: BTreeMap<&str, BTreeMap<&str, Vec<&Record>>> = BTreeMap::new();
+        let mut by_task: BTreeMap<&str, BTreeMap<&str, Vec<&RunRecord>>> = BTreeMap::new();
         for record in records {
             by_task.entry(&record.task).or_default().entry(&record.optimizer).or_default().push(record);
         }
@@ -141,6 +143,9 @@ impl Report {
             comparisons: compare::comparisons(&tasks),
             rankings: compare::rankings(&tasks),
             ask_times: ask_times(records),
+            mixed_engines: engines::mixed(
+                records.iter().map(|record| (record.optimizer.as_str(), record.engine)),
+            ),
             notes: Vec::new(),
             tasks,
         })
@@ -153,12 +158,12 @@ impl Report {
 
     /// Every task, for a terminal.
     pub fn to_text(&self) -> String {
-        table::text(self)
+        self.warnings() + &table::text(self)
     }
 
     /// Mean ranks and comparisons only, for a terminal.
     pub fn summary(&self) -> String {
-        table::summary(self)
+        self.warnings() + &table::summary(self)
     }
 
     /// The whole page in Markdown, with links to the figures that [`Report::write`] writes.
@@ -201,6 +206,11 @@ impl Report {
         Ok(())
     }
 
+    /// What a reader must know before any number, for a terminal.
+    fn warnings(&self) -> String {
+        self.mixed_engines.as_ref().map_or_else(String::new, |note| format!("{note}\n\n"))
+    }
+
     /// Every optimizer there is, by name.
     fn optimizers(&self) -> BTreeSet<&str> {
         self.tasks.iter().flat_map(|part| &part.rows).map(|row| row.optimizer.as_str()).collect()
@@ -208,10 +218,14 @@ impl Report {
 }
 
 impl TaskReport {
-    fn new(task: &'static Task, by_optimizer: &BTreeMap<&str, Vec<&Record>>, optima: &Optima) -> TaskReport {
-        let regrets = |record: &Record| optima.regrets(task, record);
+    fn new(
+        task: &'static Task,
+        by_optimizer: &BTreeMap<&str, Vec<&RunRecord>>,
+        optima: &Optima,
+    ) -> TaskReport {
+        let regrets = |record: &RunRecord| optima.regrets(task, record);
         let worst = by_optimizer.values().flatten().flat_map(|record| regrets(record)).fold(0.0, f64::max);
-        let regrets = |record: &Record| regret::without_rounding(regrets(record), worst);
+        let regrets = |record: &RunRecord| regret::without_rounding(regrets(record), worst);
         let mut rows: Vec<Row> =
             by_optimizer.iter().map(|(optimizer, records)| Row::new(optimizer, records, regrets)).collect();
         rows.sort_by(|a, b| a.cumulative.last().mean.total_cmp(&b.cumulative.last().mean));
@@ -226,7 +240,7 @@ impl TaskReport {
 }
 
 impl Row {
-    fn new(optimizer: &str, records: &[&Record], regrets: impl Fn(&Record) -> Vec<f64>) -> Row {
+    fn new(optimizer: &str, records: &[&RunRecord], regrets: impl Fn(&RunRecord) -> Vec<f64>) -> Row {
         let summary = |measure| Summary::new(records, |record| regret::curve(&regrets(record), measure));
         Row {
             optimizer: optimizer.to_owned(),
@@ -246,8 +260,8 @@ impl Row {
     }
 }
 
-fn ask_times(records: &[Record]) -> Vec<(String, AskTime)> {
-    let mut by_optimizer: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
+fn ask_times(records: &[RunRecord]) -> Vec<(String, AskTime)> {
+    let mut by_optimizer: BTreeMap<&str, Vec<&RunRecord>> = BTreeMap::new();
     for record in records {
         by_optimizer.entry(&record.optimizer).or_default().push(record);
     }
@@ -257,7 +271,7 @@ fn ask_times(records: &[Record]) -> Vec<(String, AskTime)> {
         .collect()
 }
 
-fn check(records: &[Record]) -> Result<(), ReportError> {
+fn check(records: &[RunRecord]) -> Result<(), ReportError> {
     if records.is_empty() {
         return Err(ReportError::Empty);
     }

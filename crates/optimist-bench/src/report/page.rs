@@ -69,6 +69,7 @@ pub(super) fn figure_path(panels: &Panels, measure: Measure) -> String {
 /// The whole page.
 pub(super) fn page(report: &Report) -> Vec<Block<'_>> {
     let mut page = vec![Block::Title("Benchmark report".into()), Block::Text(contents(report))];
+    page.extend(report.mixed_engines.clone().map(Block::Text));
     page.extend(findings(report).map(Block::Text));
     let notes: Vec<String> = report.notes.iter().cloned().chain(coverage(report)).collect();
     if !notes.is_empty() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::estimate::Estimate;
 use super::stats::quantile;
-use crate::results::Record;
+use crate::results::RunRecord;
 
 /// What an optimizer is judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub(super) fn new(records: &[&Record], curve: impl Fn(&Record) -> Vec<f64>) -> Summary {
+    pub(super) fn new(records: &[&RunRecord], curve: impl Fn(&RunRecord) -> Vec<f64>) -> Summary {
         let curves: Vec<Vec<f64>> = records.iter().map(|record| curve(record)).collect();
         let rounds = curves.iter().map(Vec::len).min().unwrap_or(0);
         let after = |round: usize| curves.iter().map(|curve| curve[round]).collect::<Vec<_>>();
@@ -77,7 +77,7 @@ pub struct AskTime {
 
 impl AskTime {
     /// Over all asks; `None` if nothing was asked.
-    pub(super) fn of<'a>(records: impl Iterator<Item = &'a Record>) -> Option<AskTime> {
+    pub(super) fn of<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Option<AskTime> {
         let mut ms: Vec<f64> = records.flat_map(|record| record.ask_ms.iter().copied()).collect();
         ms.sort_by(f64::total_cmp);
         let at = |share| quantile(&ms, share).map(|ms| (1e3 * ms).round() / 1e3); // to the microsecond

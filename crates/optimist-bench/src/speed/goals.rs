@@ -1,6 +1,6 @@
 //! How fast GO-UCB and our baselines are meant to be, as ratios within one run on one machine.
 
-use super::{Cell, Cores, Outcome, Record, Times, mean};
+use super::{Cell, Cores, SpeedRecord, Times, Timing, mean};
 
 /// What is meant to hold, and what does.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Goal {
 }
 
 /// All goals.
-pub fn goals(records: &[Record]) -> Vec<Goal> {
+pub fn goals(records: &[SpeedRecord]) -> Vec<Goal> {
     let one = |optimizer: &str, n, d| cost(records, optimizer, n, d, Cores::One);
     let times_as_fast = |ours: &str, other: &str, n, d, factor: f64| {
         let relation = match factor {
@@ -59,12 +59,18 @@ pub fn goals(records: &[Record]) -> Vec<Goal> {
 }
 
 /// Milliseconds of a tell with its ask, as they are compared.
-pub(super) fn cost(records: &[Record], optimizer: &str, n: usize, d: usize, cores: Cores) -> Option<f64> {
+pub(super) fn cost(
+    records: &[SpeedRecord],
+    optimizer: &str,
+    n: usize,
+    d: usize,
+    cores: Cores,
+) -> Option<f64> {
     times(records, optimizer, n, d, cores).map(|times| mean(times.pairs_ms(cores)))
 }
 
 pub(super) fn times<'a>(
-    records: &'a [Record],
+    records: &'a [SpeedRecord],
     optimizer: &str,
     n: usize,
     d: usize,
@@ -72,7 +78,7 @@ pub(super) fn times<'a>(
 ) -> Option<&'a Times> {
     let is_it = |cell: &Cell| cell.optimizer == optimizer && (cell.n, cell.d, cell.cores) == (n, d, cores);
     records.iter().find_map(|record| match &record.outcome {
-        Outcome::Measured(times) if is_it(&record.cell) => Some(times),
+        Timing::Measured(times) if is_it(&record.cell) => Some(times),
         _ => None,
     })
 }
@@ -93,7 +99,7 @@ fn below(text: String, bound: f64, measured: Option<f64>) -> Goal {
 mod tests {
     use super::*;
 
-    fn record(optimizer: &str, n: usize, d: usize, cores: Cores, ms: f64) -> Record {
+    fn record(optimizer: &str, n: usize, d: usize, cores: Cores, ms: f64) -> SpeedRecord {
         let times = Times {
             wall_ms: vec![2.0 * ms],
             cpu_ms: vec![0.5 * ms, 1.5 * ms],
@@ -101,10 +107,10 @@ mod tests {
             peak_mb: Some(900.0),
         };
         let cell = Cell { optimizer: optimizer.to_owned(), n, d, cores };
-        Record { cell, outcome: Outcome::Measured(times) }
+        SpeedRecord { cell, outcome: Timing::Measured(times), engine: None }
     }
 
-    fn met(records: &[Record]) -> Vec<Option<bool>> {
+    fn met(records: &[SpeedRecord]) -> Vec<Option<bool>> {
         goals(records).into_iter().map(|goal| goal.met).collect()
     }
 

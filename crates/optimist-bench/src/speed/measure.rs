@@ -6,16 +6,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use optimist::encode::Domain;
-use optimist::{Observation, Optimizer, Outcome as Told, Rng, rng};
+use optimist::{Observation, Outcome, Rng, rng};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use rustix::process::{Signal, getpgrp, getpid, kill_process_group};
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{Cell, Cores, Outcome, Times};
+use super::{Cell, Cores, Times, Timing};
+use crate::contestant::{Contestant, ContestantError};
 use crate::optimizers;
-use crate::peer::{self, Peer, PeerError};
+use crate::peer::{self, PeerError};
 use crate::process::ProcessError;
 use crate::run::panic_message;
 
@@ -55,26 +56,32 @@ impl Limits {
 
 /// Tells an optimizer n noisy values of a fixed function at uniform points, then measures tells with the asks after them.
 /// Pins this process to one core if the cell says so: call it in a process that does nothing else.
-pub fn measure(cell: &Cell, limits: Limits) -> Outcome {
+pub fn measure(cell: &Cell, limits: Limits) -> Timing {
     let limits = limits.for_n(cell.n);
-    let measured = catch_unwind(AssertUnwindSafe(|| measure_passes(cell, limits)));
-    let problem = match measured {
-        Ok(Ok(times)) => return Outcome::Measured(times),
-        Ok(Err(reason)) => reason,
-        Err(panic) => match panic.downcast_ref::<PeerError>() {
-            Some(PeerError::Process(ProcessError::Silent { after })) => {
-                return Outcome::OverLimit { seconds: after.as_secs_f64() };
-            }
-            Some(error) => error.to_string(),
-            None => format!("it panicked: {}", panic_message(&*panic)),
-        },
-    };
-    Outcome::Failed { reason: problem }
+    match catch_unwind(AssertUnwindSafe(|| measure_passes(cell, limits))) {
+        Ok(Ok(times)) => Timing::Measured(times),
+        Ok(Err(outcome)) => outcome,
+        Err(panic) => failed(format!("it panicked: {}", panic_message(&*panic))),
+    }
+}
+
+fn failed(reason: impl ToString) -> Timing {
+    Timing::Failed { reason: reason.to_string() }
+}
+
+/// A peer is only silent when its time is over.
+fn gave_up(error: ContestantError) -> Timing {
+    match error {
+        ContestantError::Peer(PeerError::Process(ProcessError::Silent { after })) => {
+            Timing::OverLimit { seconds: after.as_secs_f64() }
+        }
+        error => failed(error),
+    }
 }
 
 /// Other programs only ever add to the time by the clock. So our own optimizers go through the same pairs again, and each pair
 /// counts with its fastest pass. What is compared with peers, time on the processor, is that of the first pass, as theirs is.
-fn measure_passes(cell: &Cell, limits: Limits) -> Result<Times, String> {
+fn measure_passes(cell: &Cell, limits: Limits) -> Result<Times, Timing> {
     let start = Instant::now();
     let mut times = Subject::start(cell, limits)?.measure(cell, limits)?;
     let is_peer = peer::NAMES.contains(&cell.optimizer.as_str());
@@ -101,37 +108,39 @@ pub fn end_with_input() {
 }
 
 /// What is measured, and where its work is done.
-enum Subject {
-    Own(Box<dyn Optimizer>),
-    Peer(Box<Peer>),
+struct Subject {
+    contestant: Box<dyn Contestant>,
+    /// The process of a peer; our own work in this one.
+    process: Option<u32>,
 }
 
 impl Subject {
-    fn start(cell: &Cell, limits: Limits) -> Result<Subject, String> {
+    fn start(cell: &Cell, limits: Limits) -> Result<Subject, Timing> {
         let Cell { optimizer, n, d, cores } = cell;
         if *cores == Cores::One {
-            stay_here()?;
+            stay_here().map_err(failed)?;
         }
         let (domain, trials) = (Domain::cube(*d), n + limits.pairs);
         if peer::NAMES.contains(&optimizer.as_str()) {
             let threads = (*cores == Cores::One).then_some(1);
-            let peer = peer::start_with(optimizer, &domain, trials, 0, threads, limits.time);
-            return peer.map(|peer| Subject::Peer(Box::new(peer))).map_err(|error| error.to_string());
+            let peer =
+                peer::start_with(optimizer, &domain, trials, 0, threads, limits.time).map_err(failed)?;
+            return Ok(Subject { process: Some(peer.process_id()), contestant: Box::new(peer) });
         }
-        let own = optimizers::build(optimizer, &domain, trials, 0);
-        own.map(Subject::Own).map_err(|error| error.to_string())
+        let contestant = optimizers::build(optimizer, &domain, trials, 0).map_err(failed)?;
+        Ok(Subject { contestant, process: None })
     }
 
-    fn measure(mut self, cell: &Cell, limits: Limits) -> Result<Times, String> {
+    fn measure(mut self, cell: &Cell, limits: Limits) -> Result<Times, Timing> {
         let mut objective = Objective::new(cell.d);
         let told: Vec<Observation> = (0..cell.n).map(|_| objective.draw()).collect();
         let mut luck = rng(0, 1);
 
         let start = Instant::now();
         for told in told {
-            self.optimizer().tell(told).map_err(|error| error.to_string())?;
+            self.contestant.tell(told).map_err(gave_up)?;
         }
-        let mut x = self.optimizer().ask(&mut luck);
+        let mut x = self.contestant.ask(&mut luck).map_err(gave_up)?;
         let ready = start.elapsed();
 
         let (mut wall, mut cpu) = (Vec::new(), Vec::new());
@@ -139,8 +148,8 @@ impl Subject {
         while limits.allow(wall.len(), spent, longest, start.elapsed()) {
             let told = objective.observe(x);
             let (clock, processor) = (Instant::now(), self.processor_ms());
-            self.optimizer().tell(told).map_err(|error| error.to_string())?;
-            x = self.optimizer().ask(&mut luck);
+            self.contestant.tell(told).map_err(gave_up)?;
+            x = self.contestant.ask(&mut luck).map_err(gave_up)?;
             let took = clock.elapsed();
             let on_processor =
                 processor.zip(self.processor_ms()).map(|(before, after)| rounded(after - before));
@@ -155,22 +164,15 @@ impl Subject {
         Ok(Times { wall_ms: wall, cpu_ms: cpu, ready_ms: milliseconds(ready), peak_mb: self.peak_mb() })
     }
 
-    fn optimizer(&mut self) -> &mut dyn Optimizer {
-        match self {
-            Subject::Own(optimizer) => &mut **optimizer,
-            Subject::Peer(peer) => &mut **peer,
-        }
-    }
-
     /// Time of all its threads on the processor.
     fn processor_ms(&self) -> Option<f64> {
-        match self {
-            Subject::Own(_) => {
+        match self.process {
+            None => {
                 let time = clock_gettime(ClockId::ProcessCPUTime);
                 Some(time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6)
             }
-            Subject::Peer(peer) => {
-                let threads = std::fs::read_dir(format!("/proc/{}/task", peer.process_id())).ok()?;
+            Some(process) => {
+                let threads = std::fs::read_dir(format!("/proc/{process}/task")).ok()?;
                 let nanoseconds = threads.map(|thread| {
                     let statistics = std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
                     statistics.split(' ').next()?.parse::<f64>().ok()
@@ -181,10 +183,7 @@ impl Subject {
     }
 
     fn peak_mb(&self) -> Option<f64> {
-        let process = match self {
-            Subject::Own(_) => std::process::id(),
-            Subject::Peer(peer) => peer.process_id(),
-        };
+        let process = self.process.unwrap_or_else(std::process::id);
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
         Some(rounded(peak.trim().strip_suffix(" kB")?.parse::<f64>().ok()? / 1024.0))
@@ -222,7 +221,7 @@ impl Objective {
         let products: f64 = x.windows(2).map(|pair| (pair[0] - 0.5) * (pair[1] - 0.5)).sum();
         let noise: f64 = self.luck.sample(StandardNormal);
         let y = (trend + products) / (x.len() as f64).sqrt() + Self::NOISE_STD * noise;
-        Observation { x, outcome: Told::Value { y, noise_std: None } }
+        Observation { x, outcome: Outcome::Value { y, noise_std: None } }
     }
 }
 
@@ -248,7 +247,7 @@ mod tests {
 
     #[test]
     fn every_pair_is_measured_by_the_clock_and_on_the_processor() {
-        let Outcome::Measured(times) = measure(&cell("go-ucb"), LIMITS) else { panic!("not measured") };
+        let Timing::Measured(times) = measure(&cell("go-ucb"), LIMITS) else { panic!("not measured") };
         assert_eq!((times.wall_ms.len(), times.cpu_ms.len()), (4, 4));
         assert!(times.wall_ms.iter().chain(&times.cpu_ms).all(|&ms| ms > 0.0), "{times:?}");
         assert!(times.peak_mb.is_some_and(|mb| mb > 1.0), "{times:?}");
@@ -256,8 +255,17 @@ mod tests {
 
     #[test]
     fn an_optimizer_that_does_not_exist_is_a_failure_with_its_name() {
-        let Outcome::Failed { reason } = measure(&cell("simplex"), LIMITS) else { panic!("not a failure") };
+        let Timing::Failed { reason } = measure(&cell("simplex"), LIMITS) else { panic!("not a failure") };
         assert!(reason.contains("there is no optimizer `simplex`"), "{reason}");
+    }
+
+    #[test]
+    fn a_peer_that_is_silent_is_over_the_limit_and_any_other_trouble_is_a_failure() {
+        let silent = ProcessError::Silent { after: Duration::from_secs(60) };
+        assert_eq!(gave_up(PeerError::from(silent).into()), Timing::OverLimit { seconds: 60.0 });
+        let ended = ProcessError::Ended { last_words: "no memory".into() };
+        let Timing::Failed { reason } = gave_up(PeerError::from(ended).into()) else { panic!("no failure") };
+        assert_eq!(reason, "the peer ended without an answer; its last words: no memory");
     }
 
     #[test]

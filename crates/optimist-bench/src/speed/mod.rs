@@ -7,17 +7,17 @@
 
 mod goals;
 mod measure;
-mod plan;
 mod report;
 mod run;
+mod sweeps;
 
 use serde::{Deserialize, Serialize};
 
 pub use goals::{Goal, goals};
 pub use measure::{Limits, end_with_input, measure};
-pub use plan::{Extent, PEERS, QUICK};
 pub use report::SpeedReport;
-pub use run::{Event, run};
+pub use run::{Progress, run};
+pub use sweeps::{PEERS, QUICK, Sweeps};
 
 use crate::results::Line;
 
@@ -46,20 +46,23 @@ pub enum Cores {
 
 /// A cell and what came of it: a line of the result file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct SpeedRecord {
     /// The cell.
     #[serde(flatten)]
     pub cell: Cell,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: Timing,
+    /// The engine that was measured; `None` for peers, and in records older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<u32>,
 }
 
-impl Line for Record {}
+impl Line for SpeedRecord {}
 
 /// What came of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum Timing {
     /// It was measured.
     Measured(Times),
     /// There was no suggestion in time.

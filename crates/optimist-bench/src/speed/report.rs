@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::goals::{Goal, cost, goals};
-use super::{Cores, Outcome, Record, mean};
+use super::{Cores, SpeedRecord, Timing, mean};
+use crate::engines;
 use crate::figure::{Growth, legend_order};
 use crate::report::page::{Block, Cell, Mark, Picture, Table};
 use crate::report::{REFERENCE, WriteError, html, markdown, number};
 
 /// What the records of a run say.
 pub struct SpeedReport {
-    records: Vec<Record>,
+    records: Vec<SpeedRecord>,
     notes: Vec<String>,
 }
 
@@ -26,18 +27,19 @@ enum Sweep {
 
 impl SpeedReport {
     /// Of the last record of each cell; `notes` are what a reader should know besides.
-    pub fn new(records: Vec<Record>, notes: Vec<String>) -> SpeedReport {
+    pub fn new(records: Vec<SpeedRecord>, notes: Vec<String>) -> SpeedReport {
         SpeedReport { records, notes }
     }
 
-    /// The goals, for a terminal: one line each.
+    /// The goals, for a terminal: one line each, after a note if several engines were measured.
     pub fn summary(&self) -> String {
+        let note = self.mixed_engines().map_or_else(String::new, |note| format!("{note}\n\n"));
         let line = |goal: &Goal| {
             let measured =
                 goal.measured.map_or_else(|| "–".to_owned(), |measured| number(measured, measured));
             format!("{:12} {measured:>9} {:7} {}\n", verdict(goal), goal.bound, goal.text)
         };
-        goals(&self.records).iter().map(line).collect()
+        note + &goals(&self.records).iter().map(line).collect::<String>()
     }
 
     /// The page in Markdown, with links to the figures that [`SpeedReport::write`] writes.
@@ -69,6 +71,7 @@ impl SpeedReport {
 
     fn page(&self) -> Vec<Block<'static>> {
         let mut page = vec![Block::Title("Speed report".into()), Block::Text(machine())];
+        page.extend(self.mixed_engines().map(Block::Text));
         if !self.notes.is_empty() {
             page.push(Block::List(self.notes.clone()));
         }
@@ -89,6 +92,10 @@ impl SpeedReport {
         page.extend(self.everything());
         page.extend(how_to_read());
         page
+    }
+
+    fn mixed_engines(&self) -> Option<String> {
+        engines::mixed(self.records.iter().map(|record| (record.cell.optimizer.as_str(), record.engine)))
     }
 
     fn goals(&self) -> Vec<Block<'static>> {
@@ -193,28 +200,28 @@ impl SpeedReport {
 
     fn absent(&self, optimizer: &str, sweep: Sweep, size: usize, cores: Cores) -> Cell {
         let (n, d) = sweep.cell(size);
-        let outcome = self.records.iter().find_map(|Record { cell, outcome }| {
+        let outcome = self.records.iter().find_map(|SpeedRecord { cell, outcome, .. }| {
             (cell.optimizer == optimizer && (cell.n, cell.d, cell.cores) == (n, d, cores)).then_some(outcome)
         });
         match outcome {
-            Some(Outcome::OverLimit { seconds }) => Cell::plain(format!("> {seconds} s")),
-            Some(Outcome::Failed { .. }) => Cell::plain("failed"),
+            Some(Timing::OverLimit { seconds }) => Cell::plain(format!("> {seconds} s")),
+            Some(Timing::Failed { .. }) => Cell::plain("failed"),
             _ => Cell::nothing(),
         }
     }
 
     /// Every cell with all that is known of it.
     fn everything(&self) -> Vec<Block<'static>> {
-        let mut records: Vec<&Record> = self.records.iter().collect();
-        records.sort_by_key(|Record { cell, .. }| (cell.cores, &cell.optimizer, cell.d, cell.n));
-        let row = |Record { cell, outcome }: &&Record| {
+        let mut records: Vec<&SpeedRecord> = self.records.iter().collect();
+        records.sort_by_key(|SpeedRecord { cell, .. }| (cell.cores, &cell.optimizer, cell.d, cell.n));
+        let row = |SpeedRecord { cell, outcome, .. }: &&SpeedRecord| {
             let mut row = vec![
                 Cell::plain(format!("{}, {}", cell.optimizer, cell.cores)),
                 Cell::plain(cell.n.to_string()),
                 Cell::plain(cell.d.to_string()),
             ];
             match outcome {
-                Outcome::Measured(times) => {
+                Timing::Measured(times) => {
                     let mut pairs = times.pairs_ms(cell.cores).to_vec();
                     pairs.sort_by(f64::total_cmp);
                     let figures = [
@@ -228,11 +235,11 @@ impl SpeedReport {
                     row.push(times.peak_mb.map_or_else(Cell::nothing, |mb| Cell::plain(format!("{mb:.0}"))));
                     row.push(Cell::plain(pairs.len().to_string()));
                 }
-                Outcome::OverLimit { seconds } => {
+                Timing::OverLimit { seconds } => {
                     row.push(Cell::plain(format!("> {seconds} s")));
                     row.extend(std::iter::repeat_with(Cell::nothing).take(6));
                 }
-                Outcome::Failed { reason } => {
+                Timing::Failed { reason } => {
                     row.push(Cell::plain(format!("failed: {reason}")));
                     row.extend(std::iter::repeat_with(Cell::nothing).take(6));
                 }
@@ -340,14 +347,14 @@ mod tests {
     use super::*;
     use crate::speed::{Cell as SpeedCell, Times};
 
-    fn record(optimizer: &str, n: usize, d: usize, outcome: Outcome) -> Record {
+    fn record(optimizer: &str, n: usize, d: usize, outcome: Timing) -> SpeedRecord {
         let cell = SpeedCell { optimizer: optimizer.to_owned(), n, d, cores: Cores::One };
-        Record { cell, outcome }
+        SpeedRecord { cell, outcome, engine: None }
     }
 
-    fn measured(ms: f64) -> Outcome {
+    fn measured(ms: f64) -> Timing {
         let times = Times { wall_ms: vec![9.0; 3], cpu_ms: vec![ms; 3], ready_ms: 50.0, peak_mb: Some(12.4) };
-        Outcome::Measured(times)
+        Timing::Measured(times)
     }
 
     fn report() -> SpeedReport {
@@ -355,10 +362,10 @@ mod tests {
             record("go-ucb", 10, 20, measured(2.0)),
             record("go-ucb", 100, 20, measured(4.0)),
             record("skopt", 10, 20, measured(300.0)),
-            record("skopt", 100, 20, Outcome::OverLimit { seconds: 60.0 }),
+            record("skopt", 100, 20, Timing::OverLimit { seconds: 60.0 }),
             record("go-ucb", 10, 5, measured(1.0)),
             record("go-ucb", 1_000, 20, measured(4.0)),
-            record("hebo", 10, 20, Outcome::Failed { reason: "a | b <c>".into() }),
+            record("hebo", 10, 20, Timing::Failed { reason: "a | b <c>".into() }),
         ];
         SpeedReport::new(records, vec!["`hebo` is old.".into()])
     }
@@ -387,6 +394,17 @@ mod tests {
         assert_eq!(page.matches("<svg viewBox").count(), 2, "by n and by d");
         assert!(page.contains("failed: a | b &lt;c&gt;"));
         assert!(folder.path().join("speed-one-core.svg").exists());
+    }
+
+    #[test]
+    fn a_report_that_mixes_engines_says_so_first() {
+        let of = |n, engine| SpeedRecord { engine, ..record("go-ucb", n, 20, measured(2.0)) };
+        let report = SpeedReport::new(vec![of(10, None), of(100, Some(11))], vec![]);
+        let note =
+            "This report mixes engines: engine unknown: `go-ucb` (1 record); engine 11: `go-ucb` (1 record).";
+        assert!(report.summary().starts_with(note), "{}", report.summary());
+        let page = report.to_markdown();
+        assert!(page.find(note).unwrap() < page.find("\n## ").unwrap(), "{page}");
     }
 
     #[test]

@@ -1,25 +1,22 @@
 //! Measures what the result file lacks, a process for each cell, one at a time: they would slow each other down.
 
-use std::io::Read;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use optimist_study::process::{Group, Process};
 
-use super::{Cell, Extent, Outcome, Record};
-use crate::process::last_words;
+use super::{Cell, SpeedRecord, Sweeps, Timing};
 use crate::results::{Appender, ResultsError};
+use crate::{optimizers, process};
 
 /// What happens during a run.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum Progress<'a> {
     /// A cell is about to be measured.
     Started(&'a Cell),
     /// A cell was measured, or not.
-    Finished(&'a Record),
+    Finished(&'a SpeedRecord),
     /// A cell was left out: one that is smaller was over the limit or failed.
     Skipped(&'a Cell),
 }
@@ -28,96 +25,78 @@ pub enum Event<'a> {
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Measures every cell that the file `out` does not hold yet, as far as they go within `limit` each, and gives all records.
-/// `command` starts a process that measures a cell and prints its [`Outcome`] as JSON, on one line; its standard input
+/// `command` starts a process that measures a cell and prints its [`Timing`] as JSON, on one line; its standard input
 /// stays open for as long as the answer is wanted. Cells that failed are tried again, and those over a limit that was lower.
 ///
 /// # Errors
 /// If the results cannot be read or written.
 pub fn run(
-    extent: &Extent,
+    sweeps: &Sweeps,
     limit: Duration,
     out: &Path,
     command: &dyn Fn(&Cell) -> Command,
-    watch: &dyn Fn(Event),
-) -> Result<Vec<Record>, ResultsError> {
-    let (mut appender, records) = Appender::open::<Record>(out)?;
+    watch: &dyn Fn(Progress),
+) -> Result<Vec<SpeedRecord>, ResultsError> {
+    let (mut appender, records) = Appender::open::<SpeedRecord>(out)?;
     // The last word on each cell.
-    let mut known: Vec<Record> = Vec::new();
+    let mut known: Vec<SpeedRecord> = Vec::new();
     records.into_iter().for_each(|record| learn(&mut known, record));
-    for row in extent.rows() {
+    for row in sweeps.rows() {
         let mut too_large = false;
         for cell in row {
             if too_large {
-                watch(Event::Skipped(&cell));
+                watch(Progress::Skipped(&cell));
                 continue;
             }
             let settled = known.iter().find(|record| record.cell == cell && is_settled(record, limit));
             let outcome = match settled {
                 Some(record) => record.outcome.clone(),
                 None => {
-                    watch(Event::Started(&cell));
-                    let record = Record { outcome: measure_apart(command(&cell), limit), cell };
+                    watch(Progress::Started(&cell));
+                    let outcome = measure_apart(command(&cell), limit);
+                    let engine = optimizers::engine(&cell.optimizer);
+                    let record = SpeedRecord { cell, outcome, engine };
                     appender.append(&record)?;
-                    watch(Event::Finished(&record));
+                    watch(Progress::Finished(&record));
                     learn(&mut known, record.clone());
                     record.outcome
                 }
             };
-            too_large = !matches!(outcome, Outcome::Measured(_));
+            too_large = !matches!(outcome, Timing::Measured(_));
         }
     }
     Ok(known)
 }
 
-fn learn(known: &mut Vec<Record>, record: Record) {
+fn learn(known: &mut Vec<SpeedRecord>, record: SpeedRecord) {
     known.retain(|other| other.cell != record.cell);
     known.push(record);
 }
 
-fn is_settled(record: &Record, limit: Duration) -> bool {
+fn is_settled(record: &SpeedRecord, limit: Duration) -> bool {
     match record.outcome {
-        Outcome::Measured(_) => true,
-        Outcome::OverLimit { seconds } => seconds >= limit.as_secs_f64(),
-        Outcome::Failed { .. } => false,
+        Timing::Measured(_) => true,
+        Timing::OverLimit { seconds } => seconds >= limit.as_secs_f64(),
+        Timing::Failed { .. } => false,
     }
 }
 
 /// What a process of its own says of its cell.
-fn measure_apart(mut command: Command, limit: Duration) -> Outcome {
-    let failed = |reason: String| Outcome::Failed { reason };
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own: whatever it has started ends with it.
-    let mut child = match command.process_group(0).spawn() {
-        Ok(child) => child,
+fn measure_apart(command: Command, limit: Duration) -> Timing {
+    let failed = |reason: String| Timing::Failed { reason };
+    let mut process = match Process::start(command, Group::Own) {
+        Ok(process) => process,
         Err(error) => return failed(format!("its process cannot be started: {error}")),
     };
-    let errors = child.stderr.take().map(|stderr| thread::spawn(move || last_words(stderr)));
-    if !ends_within(&mut child, limit + GRACE) {
-        let _ = kill_process_group(Pid::from_child(&child), Signal::KILL); // fails only if it has just ended
-        let _ = child.wait();
-        return Outcome::OverLimit { seconds: limit.as_secs_f64() };
-    }
     let mut answer = String::new();
-    let read = child.stdout.take().map(|mut stdout| stdout.read_to_string(&mut answer));
-    match (read, serde_json::from_str(answer.trim())) {
-        (Some(Ok(_)), Ok(outcome)) => outcome,
-        _ => {
-            let words = errors.and_then(|errors| errors.join().ok()).unwrap_or_default();
-            failed(format!("its process ended without an answer; its last words: {words}"))
-        }
+    let deadline = process::deadline(limit.saturating_add(GRACE));
+    if process::wait(&mut process, deadline, |line| answer = line).is_none() {
+        return Timing::OverLimit { seconds: limit.as_secs_f64() };
     }
-}
-
-/// Whether a process ends in time; what it prints is short enough to wait in the pipe.
-fn ends_within(child: &mut Child, time: Duration) -> bool {
-    let start = Instant::now();
-    while start.elapsed() < time {
-        match child.try_wait() {
-            Ok(None) => thread::sleep(Duration::from_millis(20)),
-            Ok(Some(_)) | Err(_) => return true,
-        }
-    }
-    false
+    serde_json::from_str(&answer).unwrap_or_else(|_| {
+        let words = process::last_words(&process).unwrap_or_default();
+        failed(format!("its process ended without an answer; its last words: {words}"))
+    })
 }
 
 #[cfg(all(test, unix))]
@@ -127,9 +106,9 @@ mod tests {
     use super::*;
     use crate::speed::{Cores, Times};
 
-    fn extent() -> Extent {
+    fn sweeps() -> Sweeps {
         let optimizers = vec!["a".to_owned()];
-        Extent { optimizers, cores: vec![Cores::One], by_n: vec![10, 20, 30], d: 2, by_d: vec![], n: vec![] }
+        Sweeps { optimizers, cores: vec![Cores::One], by_n: vec![10, 20, 30], d: 2, by_d: vec![], n: vec![] }
     }
 
     fn shell(script: &str) -> Command {
@@ -138,25 +117,25 @@ mod tests {
         command
     }
 
-    fn measured() -> Outcome {
+    fn measured() -> Timing {
         let times = Times { wall_ms: vec![1.0, 2.0], cpu_ms: vec![], ready_ms: 5.0, peak_mb: Some(7.0) };
-        Outcome::Measured(times)
+        Timing::Measured(times)
     }
 
-    fn says(outcome: &Outcome) -> Command {
+    fn says(outcome: &Timing) -> Command {
         shell(&format!("echo '{}'", serde_json::to_string(outcome).unwrap()))
     }
 
     /// Runs with what each n says; gives the n that were measured and the records.
-    fn play(file: &Path, limit: u64, says: &dyn Fn(usize) -> Command) -> (Vec<usize>, Vec<Record>) {
+    fn play(file: &Path, limit: u64, says: &dyn Fn(usize) -> Command) -> (Vec<usize>, Vec<SpeedRecord>) {
         let started = RefCell::new(Vec::new());
-        let watch = |event: Event| {
-            if let Event::Started(cell) = event {
+        let watch = |event: Progress| {
+            if let Progress::Started(cell) = event {
                 started.borrow_mut().push(cell.n);
             }
         };
         let limit = Duration::from_secs(limit);
-        let records = run(&extent(), limit, file, &|cell| says(cell.n), &watch).unwrap();
+        let records = run(&sweeps(), limit, file, &|cell| says(cell.n), &watch).unwrap();
         (started.into_inner(), records)
     }
 
@@ -165,7 +144,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("speed.jsonl");
         let slow = |n: usize| match n {
-            20 => says(&Outcome::OverLimit { seconds: 60.0 }),
+            20 => says(&Timing::OverLimit { seconds: 60.0 }),
             _ => says(&measured()),
         };
         let (started, records) = play(&file, 60, &slow);
@@ -174,6 +153,7 @@ mod tests {
         assert_eq!(play(&file, 60, &slow).0, [0; 0], "nothing is left to measure");
         let (started, records) = play(&file, 90, &|_| says(&measured()));
         assert_eq!(started, [20, 30]);
+        assert!(records.iter().all(|record| record.engine == Some(optimist::ENGINE_VERSION)), "{records:?}");
         assert!(records.iter().all(|record| record.outcome == measured()), "{records:?}");
     }
 
@@ -183,7 +163,7 @@ mod tests {
         let file = folder.path().join("speed.jsonl");
         let (started, records) = play(&file, 60, &|_| shell("echo out of memory >&2; exit 3"));
         assert_eq!(started, [10]);
-        let Outcome::Failed { reason } = &records[0].outcome else { panic!("{records:?}") };
+        let Timing::Failed { reason } = &records[0].outcome else { panic!("{records:?}") };
         assert_eq!(reason, "its process ended without an answer; its last words: out of memory");
         let (started, records) = play(&file, 60, &|_| says(&measured()));
         assert_eq!((started.len(), records.len()), (3, 3));

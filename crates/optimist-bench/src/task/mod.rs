@@ -21,6 +21,7 @@ use std::sync::LazyLock;
 
 use optimist::encode::{AxisKind, Domain, Encoding};
 use optimist::space::{Assignment, Space};
+use optimist::spelling;
 
 pub use self::real::{Learner, fold};
 use crate::trainer::{Train, TrainError};
@@ -189,21 +190,21 @@ pub const GROUPS: [(&str, &[Group]); 6] = [
 
 /// A name that is neither a task nor a group.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("there is no task `{name}`; did you mean `{nearest}`? `optimist bench tasks` lists them all")]
+#[error(
+    "there is no task `{name}`; {}`optimist-bench tasks` lists them all",
+    nearest.map_or_else(String::new, |nearest| format!("did you mean `{nearest}`? "))
+)]
 pub struct UnknownTask {
     /// The name asked for.
     pub name: String,
-    /// The task or group spelt most like it.
-    pub nearest: &'static str,
+    /// The task or group that may have been meant.
+    pub nearest: Option<&'static str>,
 }
 
 impl UnknownTask {
     fn new(name: &str) -> UnknownTask {
         let known = GROUPS.iter().map(|(group, _)| *group).chain(all().iter().map(|task| task.name));
-        let nearest = known
-            .min_by_key(|known| strsim::damerau_levenshtein(&name.to_lowercase(), known))
-            .expect("the groups are never empty");
-        UnknownTask { name: name.to_owned(), nearest }
+        UnknownTask { name: name.to_owned(), nearest: spelling::nearest(name, known) }
     }
 }
 
@@ -393,10 +394,11 @@ mod tests {
 
     #[test]
     fn a_misspelt_task_names_the_nearest_one() {
-        let error = select(&["rosenbrok"]).err().unwrap();
+        let error = |name: &str| select(&[name]).err().unwrap().to_string();
         assert_eq!(
-            error.to_string(),
-            "there is no task `rosenbrok`; did you mean `rosenbrock`? `optimist bench tasks` lists them all"
+            error("rosenbrok"),
+            "there is no task `rosenbrok`; did you mean `rosenbrock`? `optimist-bench tasks` lists them all"
         );
+        assert_eq!(error("zzz"), "there is no task `zzz`; `optimist-bench tasks` lists them all");
     }
 }

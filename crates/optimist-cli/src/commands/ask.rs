@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use optimist_study::view::number::shown;
 use optimist_study::{Job, Study};
 use serde_json::json;
 
-use crate::show::{or_dash, print, print_json, shown, table};
+use crate::show::{cells, names, print, print_json, table};
 use crate::storage::AnyStudyArgs;
 
 const EXAMPLES: &str = "\
@@ -70,16 +71,13 @@ pub fn execute(args: AskArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn in_words(study: &Study, jobs: &[Job]) -> String {
-    let parameters = || study.state().definition().space.parameters().iter().map(|known| known.name.as_str());
     if let [Job { trial, params, .. }] = jobs {
         let rows = params.iter().map(|(name, value)| vec![name.to_owned(), shown(value)]).collect();
         return format!("trial {trial}\n{}", table(rows));
     }
-    let title = std::iter::once("trial").chain(parameters()).map(str::to_owned).collect();
-    let row = |job: &Job| {
-        let values = parameters().map(|name| or_dash(job.params.get(name).map(shown)));
-        std::iter::once(job.trial.to_string()).chain(values).collect()
-    };
+    let space = &study.state().definition().space;
+    let title = std::iter::once("trial").chain(names(space)).map(str::to_owned).collect();
+    let row = |job: &Job| std::iter::once(job.trial.to_string()).chain(cells(&job.params, space)).collect();
     table(std::iter::once(title).chain(jobs.iter().map(row)).collect())
 }
 

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
-use optimist_study::{Best, State};
-use serde_json::{Value, json};
+use optimist::space::Space;
+use optimist_study::Best;
+use optimist_study::view::number::{significant, with_uncertainty};
 
-use crate::number::{significant, with_uncertainty};
-use crate::show::{or_dash, print, print_json, shown, table};
+use crate::show::{cells, names, or_dash, print, print_json, table};
 use crate::storage::AnyStudyArgs;
 use crate::summary;
 
@@ -51,36 +51,23 @@ pub fn execute(args: BestArgs) -> anyhow::Result<ExitCode> {
     };
     let state = study.state();
     if args.json {
-        ranking.iter().try_for_each(|best| print_json(&in_json(state, best)))?;
+        ranking.iter().try_for_each(print_json)?;
     } else if ranking.len() == 1 {
         print(summary::best_points(state, Some(best)))?;
     } else {
-        print(in_words(state, &ranking))?;
+        print(in_words(&state.definition().space, &ranking))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A point, as `--json` prints it.
-pub fn in_json(state: &State, best: &Best) -> Value {
-    json!({
-        "trial": best.trial,
-        "params": best.params,
-        "expected": best.mean,
-        "std": best.std,
-        "value": best.trial.and_then(|trial| state.trials()[trial].value()),
-    })
-}
-
-fn in_words(state: &State, ranking: &[Best]) -> String {
-    let names = || state.definition().space.parameters().iter().map(|parameter| parameter.name.as_str());
-    let title =
-        ["trial", "observed value", "expected value"].into_iter().chain(names()).map(str::to_owned).collect();
+fn in_words(space: &Space, ranking: &[Best]) -> String {
+    let title = ["trial", "observed value", "expected value"].into_iter().chain(names(space));
+    let title = title.map(str::to_owned).collect();
     let row = |best: &Best| {
-        let value = best.trial.and_then(|trial| state.trials()[trial].value());
-        let value = value.map(|value| significant(value, 6));
+        let value = best.value.map(|value| significant(value, 6));
         let expected = best.std.map(|std| with_uncertainty(best.mean, std));
-        let values = names().map(|name| or_dash(best.params.get(name).map(shown)));
-        [or_dash(best.trial), or_dash(value), or_dash(expected)].into_iter().chain(values).collect()
+        let first = [or_dash(best.trial), or_dash(value), or_dash(expected)];
+        first.into_iter().chain(cells(&best.params, space)).collect()
     };
     let rows: Vec<Vec<String>> = std::iter::once(title).chain(ranking.iter().map(row)).collect();
     table(rows)

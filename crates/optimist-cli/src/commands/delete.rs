@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
+use optimist_study::view::number::count;
 use serde_json::json;
 
-use crate::show::{count, print, print_json};
+use crate::show::{print, print_json};
 use crate::storage::StudyArgs;
 
 const EXAMPLES: &str = "\

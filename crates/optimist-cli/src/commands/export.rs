@@ -2,13 +2,13 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
 use optimist_study::Study;
-use optimist_study::log::Reading;
 use serde_json::json;
 
 use crate::show::{print, print_json};
@@ -74,7 +74,7 @@ fn write(study: &mut Study, to: impl Write) -> anyhow::Result<u64> {
     study.export(|line| {
         written = writeln!(to, "{line}");
         n_records += 1;
-        if written.is_ok() { Reading::GoOn } else { Reading::Stop }
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     written.and_then(|()| to.flush())?;
     Ok(n_records)

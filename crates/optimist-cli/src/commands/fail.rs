@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use optimist_study::objective::NoValue;
-use optimist_study::{FailureKind, Kept, State, StudyError, Trial, TrialState};
+use optimist_study::view::TrialView;
+use optimist_study::{Evaluation, FailureKind, Kept, State, StudyError, Trial, TrialState};
 
 use crate::show::{print, print_json};
 use crate::storage::StudyArgs;
@@ -48,7 +48,7 @@ pub fn execute(args: FailArgs) -> anyhow::Result<ExitCode> {
         Kept::Stored
     } else {
         let kind = if args.retry { FailureKind::Retried } else { FailureKind::Infeasible };
-        study.fail(args.trial, &NoValue { kind, reason: args.reason, stderr: None }, None)?
+        study.tell(args.trial, Evaluation::failed(kind, args.reason), None)?
     };
     let trial = &study.state().trials()[args.trial];
     if trial.state == TrialState::Complete {
@@ -56,7 +56,7 @@ pub fn execute(args: FailArgs) -> anyhow::Result<ExitCode> {
         return Err(StudyError::HasEnded { trial, state, wanted: "failed" }.into());
     }
     if args.json {
-        print_json(trial)?;
+        print_json(&TrialView::new(trial))?;
     } else {
         print(in_words(study.state(), trial, kept))?;
     }

@@ -3,10 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use optimist_study::{State, Storage, Study, StudyError, Trial, TrialState};
-use serde_json::{Value, json};
+use optimist_study::view::number::significant;
+use optimist_study::view::{ListedStudy, StudySummary};
 
-use crate::number::significant;
 use crate::show::{age, or_dash, print, print_json, table};
 use crate::storage::{StorageArgs, names};
 
@@ -32,8 +31,9 @@ pub struct ListArgs {
 pub fn execute(args: ListArgs) -> anyhow::Result<ExitCode> {
     let storage = args.storage.storage()?;
     let names = names(&storage)?;
+    let mut listed = names.iter().map(|name| ListedStudy::new(&storage, name));
     if args.json {
-        names.iter().try_for_each(|name| print_json(&in_json(&storage, name)))?;
+        listed.try_for_each(|study| print_json(&study))?;
     } else if names.is_empty() {
         eprintln!(
             "there are no studies in {storage} yet; `optimist run FILE` or `optimist create FILE` begins one"
@@ -41,46 +41,33 @@ pub fn execute(args: ListArgs) -> anyhow::Result<ExitCode> {
     } else {
         let title = ["study", "direction", "done", "planned", "failed", "running", "best observed", "begun"];
         let title = title.map(str::to_owned).to_vec();
-        print(table(std::iter::once(title).chain(names.iter().map(|name| row(&storage, name))).collect()))?;
+        print(table(std::iter::once(title).chain(listed.map(row)).collect()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(storage: &Storage, name: &str) -> Vec<String> {
-    let state = match open(storage, name) {
-        Ok(state) => state,
-        Err(error) => return vec![name.to_owned(), format!("cannot be opened: {error}")],
-    };
-    vec![
-        name.to_owned(),
-        state.definition().direction.word().to_owned(),
-        state.n_done().to_string(),
-        state.plan().trials.to_string(),
-        state.count(TrialState::Failed).to_string(),
-        state.running().count().to_string(),
-        or_dash(state.best_observed().and_then(Trial::value).map(|value| significant(value, 6))),
-        age(state.created_at()),
-    ]
-}
-
-fn in_json(storage: &Storage, name: &str) -> Value {
-    match open(storage, name) {
-        Ok(state) => json!({
-            "study": name,
-            "direction": state.definition().direction,
-            "trials": state.trials().len(),
-            "done": state.n_done(),
-            "planned": state.plan().trials,
-            "complete": state.count(TrialState::Complete),
-            "failed": state.count(TrialState::Failed),
-            "running": state.running().count(),
-            "best_value": state.best_observed().and_then(Trial::value),
-            "created_at": state.created_at(),
-        }),
-        Err(error) => json!({ "study": name, "error": error.to_string() }),
+fn row(study: ListedStudy) -> Vec<String> {
+    match study {
+        ListedStudy::Unreadable { study, error } => vec![study, format!("cannot be opened: {error}")],
+        ListedStudy::Readable(StudySummary {
+            study,
+            direction,
+            done,
+            planned,
+            failed,
+            running,
+            best_value,
+            created_at,
+            ..
+        }) => vec![
+            study,
+            direction.word().to_owned(),
+            done.to_string(),
+            planned.to_string(),
+            failed.to_string(),
+            running.to_string(),
+            or_dash(best_value.map(|value| significant(value, 6))),
+            age(created_at),
+        ],
     }
-}
-
-fn open(storage: &Storage, name: &str) -> Result<State, StudyError> {
-    Ok(Study::open(storage, name)?.state().clone())
 }

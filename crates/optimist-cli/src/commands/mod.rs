@@ -1,7 +1,6 @@
 //! The commands, a file each.
 
 pub mod ask;
-pub mod bench;
 pub mod best;
 pub mod completions;
 pub mod create;

@@ -1,20 +1,67 @@
 //! `optimist run FILE`: begins a study or goes on with it, and shows what it found.
 
-use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use optimist_study::worker::{Ending, Orders};
+use clap::Args;
+use optimist_plot::study::{PlotKind, Plots};
 use optimist_study::{State, StudyFile, TrialState};
 
-use crate::args::RunArgs;
 use crate::commands::create::begin;
-use crate::plot::{Kind, Plots};
 use crate::session::{self, Session};
+use crate::show::print;
+use crate::storage::StorageArgs;
 use crate::summary;
 
-/// As a shell reports a process that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
+const EXAMPLES: &str = "\
+Examples:
+  optimist run study.toml                          as the file says; again, to go on after a stop
+  optimist run study.toml --trials 200 --workers 4 longer, four at a time
+  optimist run study.toml --json > trials.jsonl    one line of JSON for each trial
+  optimist run study.toml --svg run.svg            a picture of the run, too
+  optimist run study.toml --storage memory         keep nothing
+
+A small study file:
+  direction = \"minimize\"
+
+  [objective]
+  command = [\"python3\", \"train.py\", \"--lr={lr}\"]   # its last line of output is the value
+
+  [parameters.lr]
+  type = \"float\"
+  low = 1e-5
+  high = 1.0
+  log = true
+
+Exit status: 0 if there is a result, 1 if the run failed, 2 if the study file or the command line is
+wrong, 130 if it was stopped with Ctrl-C (what was found until then is shown).";
+
+/// Options of `optimist run`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct RunArgs {
+    /// The study file (TOML)
+    file: PathBuf,
+    #[command(flatten)]
+    storage: StorageArgs,
+    /// Run this many trials, whatever the file says
+    #[arg(long, value_name = "N")]
+    trials: Option<NonZeroUsize>,
+    /// Use this seed: same seed, same suggestions
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Run this many trials at the same time
+    #[arg(long, value_name = "N")]
+    workers: Option<NonZeroUsize>,
+    /// Print one JSON object for each trial on standard output, and no summary
+    #[arg(long)]
+    json: bool,
+    /// Write a picture of the run to this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
 
 /// Runs the study; errors are printed by `main`.
 pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
@@ -23,46 +70,29 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     plan.trials = args.trials.map_or(plan.trials, Into::into);
     plan.workers = args.workers.map_or(plan.workers, Into::into);
     file.definition.seed = args.seed.unwrap_or(file.definition.seed);
-    let orders = Orders { objective: file.objective()?.clone(), workers: file.definition.plan.workers };
+    let (objective, workers) = (file.objective()?.clone(), file.definition.plan.workers);
 
     let storage = args.storage.storage()?;
     let (study, was_there) = begin(&storage, &file)?;
     if was_there {
         eprintln!("{}", how_it_stands(study.state()));
     }
-    let Session { mut study, ending, took, n_ended } = session::run(study, &orders, args.json)?;
+    let Session { mut study, ending, took, n_ended } = session::run(study, objective, workers, args.json)?;
     study.warnings()?.iter().for_each(|warning| eprintln!("warning: {warning}"));
 
     let has_value = study.state().best_observed().is_some();
     if has_value && !args.json {
         let best = study.recommend()?;
-        let text = summary::text(study.state(), best.as_ref(), n_ended, took);
-        writeln!(std::io::stdout(), "{text}")?;
+        print(summary::text(study.state(), best.as_ref(), n_ended, took))?;
     }
     if let Some(file) = args.svg.as_ref().filter(|_| has_value) {
-        Plots::of(study.state(), &[Kind::History])?.write(file)?;
+        Plots::new(study.state(), &[PlotKind::History])?.write(file)?;
     }
-    conclude(study.state(), ending, has_value)
-}
-
-fn conclude(state: &State, ending: Ending, has_value: bool) -> anyhow::Result<ExitCode> {
-    match ending {
-        Ending::CannotStart(error) => return Err(error.into()),
-        Ending::Interrupted => {
-            let (done, planned) = (state.n_done(), state.plan().trials);
-            eprintln!("stopped after {done} of {planned} trials; run it again to go on");
-            return Ok(ExitCode::from(INTERRUPTED));
-        }
-        Ending::Failures { n, last } => {
-            bail!("stopped after {n} failed trials in a row (max_failures); the last one because:\n{last}")
-        }
-        Ending::TimeUp => eprintln!("the time is up (max_time); run it again to go on"),
-        Ending::Over(_) => {}
+    let code = session::conclude(ending, study.state())?;
+    if code == 0 && !has_value {
+        bail!("{}", all_failed(study.state()));
     }
-    if !has_value {
-        bail!("{}", all_failed(state));
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::from(code))
 }
 
 fn how_it_stands(state: &State) -> String {

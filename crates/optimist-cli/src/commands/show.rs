@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
-use optimist::space::{Kind, Parameter};
-use optimist_study::log::Lease;
-use optimist_study::state::Over;
-use optimist_study::{Best, State, Study, Trial, TrialState};
-use serde_json::{Value, json};
+use optimist::space::{Kind, Parameter, Space};
+use optimist_study::view::number::{count, shown, significant, with_uncertainty};
+use optimist_study::view::{StudyView, UnderwayView};
+use optimist_study::{Best, State, TrialState};
 
-use crate::number::{significant, with_uncertainty};
-use crate::show::{age, count, in_short, or_dash, print, print_json, shown, table};
+use crate::show::{age, in_short, or_dash, print, print_json, table};
 use crate::storage::AnyStudyArgs;
 
 const EXAMPLES: &str = "\
@@ -36,86 +34,77 @@ pub struct ShowArgs {
 pub fn execute(args: ShowArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open()?;
     let (best, leases) = (study.recommend()?, study.leases()?);
+    let (state, view) = (study.state(), StudyView::new(&study, best, &leases));
     if args.json {
-        print_json(&in_json(&study, best.as_ref(), &leases))?;
+        print_json(&view)?;
     } else {
-        let state = study.state();
-        let parts =
-            [overview(&study, best.as_ref()), parameters(state), underway(state, &leases), failures(state)];
+        let parts = [overview(state, &view), parameters(view.space), underway(&view), failures(state)];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         print(parts.join("\n\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn overview(study: &Study, best: Option<&Best>) -> String {
-    let state = study.state();
-    let (definition, plan) = (state.definition(), state.plan());
-    let objective = match &plan.objective {
+fn overview(state: &State, view: &StudyView) -> String {
+    let objective = match &view.plan.objective {
         Some(objective) => format!("{} (in {})", objective.command.join(" "), objective.folder.display()),
         None => "none: `optimist ask` and `optimist tell`".to_owned(),
     };
-    let settings = definition.optimizer.table().iter().filter(|(key, _)| *key != "name");
+    let settings = view.optimizer.table().iter().filter(|(key, _)| *key != "name");
     let settings = settings.map(|(key, value)| format!(" {key}={value}")).collect::<String>();
-    let optimizer = format!("{}{settings}, seed {}", definition.optimizer.name(), definition.seed);
+    let optimizer = format!("{}{settings}, seed {}", view.optimizer.name(), view.seed);
     let mut rows = vec![
-        ("direction", definition.direction.word().to_owned()),
-        ("progress", progress(state)),
-        ("recommended", best.map_or_else(|| "no value yet".to_owned(), |best| recommended(state, best))),
+        ("direction", view.direction.word().to_owned()),
+        ("progress", progress(state, view)),
+        ("recommended", view.best.as_ref().map_or_else(|| "no value yet".to_owned(), recommended)),
     ];
-    if let Some(observed) =
-        state.best_observed().filter(|trial| best.and_then(|best| best.trial) != Some(trial.number))
-    {
+    let recommended = view.best.as_ref().and_then(|best| best.trial);
+    if let Some(observed) = state.best_observed().filter(|trial| recommended != Some(trial.number)) {
         let value = or_dash(observed.value().map(|value| significant(value, 6)));
         rows.push(("best observed", format!("trial {}: {value}", observed.number)));
+    }
+    if !view.suggestions.is_empty() {
+        let found: Vec<String> =
+            view.suggestions.iter().map(|found| format!("{} by {}", found.trials, found.how)).collect();
+        rows.push(("suggestions", found.join(", ")));
     }
     rows.extend([
         ("objective", objective),
         ("optimizer", optimizer),
-        ("storage", study.storage().to_string()),
-        ("begun", age(state.created_at())),
+        ("storage", view.storage.clone()),
+        ("begun", age(view.created_at)),
     ]);
     let rows = rows.into_iter().map(|(title, text)| vec![title.to_owned(), text]).collect();
-    format!("{}\n{}", study.name(), table(rows))
+    format!("{}\n{}", view.study, table(rows))
 }
 
-fn progress(state: &State) -> String {
-    let mut parts = vec![format!("{} of {} trials done", state.n_done(), state.plan().trials)];
+fn progress(state: &State, view: &StudyView) -> String {
+    let mut parts = vec![format!("{} of {} trials done", view.done, view.plan.trials)];
     let imported = state.trials().iter().filter(|trial| trial.source.word() == "imported").count();
     let counts = [
-        (state.count(TrialState::Failed), "failed"),
-        (state.running().count(), "running"),
-        (state.waiting().count(), "waiting"),
-        (state.count(TrialState::Cancelled), "cancelled"),
-        (state.queue().count(), "enqueued"),
+        (view.failed, "failed"),
+        (view.running.len(), "running"),
+        (view.waiting.len(), "waiting"),
+        (view.cancelled, "cancelled"),
+        (view.queue.len(), "enqueued"),
         (imported, "imported"),
     ];
     parts.extend(counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")));
-    parts.extend(state.over().map(|over| format!("over: {}", why_over(over))));
+    parts.extend(view.over.as_ref().map(|reason| format!("over: {reason}")));
     parts.join(", ")
 }
 
-fn why_over(over: Over) -> String {
-    match over {
-        Over::Trials => "as many trials as planned".to_owned(),
-        Over::Target { trial } => format!("trial {trial} reached the target"),
-        Over::Gain { gain } => format!("no more than {} to gain", significant(gain, 3)),
-    }
-}
-
-fn recommended(state: &State, best: &Best) -> String {
-    let observed = best.trial.and_then(|trial| state.trials()[trial].value());
+fn recommended(best: &Best) -> String {
     let values = [
         best.std.map(|std| format!("{} expected", with_uncertainty(best.mean, std))),
-        observed.map(|value| format!("{} observed", significant(value, 6))),
+        best.value.map(|value| format!("{} observed", significant(value, 6))),
     ];
     let values: Vec<String> = values.into_iter().flatten().collect();
     let trial = best.trial.map_or_else(|| "a new point".to_owned(), |trial| format!("trial {trial}"));
     format!("{trial}: {}; {}", values.join(", "), in_short(&best.params))
 }
 
-fn parameters(state: &State) -> String {
-    let space = &state.definition().space;
+fn parameters(space: &Space) -> String {
     let title = ["parameter", "type", "values"].map(str::to_owned).to_vec();
     let rows = table(std::iter::once(title).chain(space.parameters().iter().map(parameter)).collect());
     let constraints = space.constraints().iter().map(|constraint| format!("\n such that {constraint}"));
@@ -147,29 +136,21 @@ fn parameter(Parameter { name, kind, when }: &Parameter) -> Vec<String> {
 }
 
 /// Trials that somebody runs or is to run, and the points in the queue.
-fn underway(state: &State, leases: &[Lease]) -> String {
+fn underway(view: &StudyView) -> String {
     let mut rows = vec![["", "worker", "asked for", "lease", "parameters"].map(str::to_owned).to_vec()];
-    for trial in state.running().chain(state.waiting()) {
+    for UnderwayView { trial, lease, asked_at } in view.running.iter().chain(&view.waiting) {
         rows.push(vec![
-            format!("trial {} {}", trial.number, trial.state.word()),
-            or_dash(trial.worker.as_ref()),
-            age(trial.asked_at),
-            lease_word(trial, leases).to_owned(),
-            in_short(&trial.params),
+            format!("trial {} {}", trial.trial, trial.state),
+            or_dash(trial.worker),
+            age(*asked_at),
+            (*lease).to_owned(),
+            in_short(trial.params),
         ]);
     }
-    for params in state.queue() {
+    for params in &view.queue {
         rows.push(vec!["enqueued".into(), "-".into(), "-".into(), "-".into(), in_short(params)]);
     }
     if rows.len() == 1 { String::new() } else { table(rows) }
-}
-
-fn lease_word(trial: &Trial, leases: &[Lease]) -> &'static str {
-    match leases.iter().find(|lease| lease.trial == trial.number) {
-        Some(lease) if lease.has_expired => "ran out",
-        Some(_) => "held",
-        None => "none",
-    }
 }
 
 /// Reasons of failed trials, the most frequent first.
@@ -190,35 +171,4 @@ fn failures(state: &State) -> String {
         )
     };
     reasons.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-fn in_json(study: &Study, best: Option<&Best>, leases: &[Lease]) -> Value {
-    let state = study.state();
-    let definition = state.definition();
-    let with_lease = |trial: &Trial| {
-        let mut object = serde_json::to_value(trial).unwrap_or_default();
-        object["lease"] = lease_word(trial, leases).into();
-        object["asked_at"] = trial.asked_at.into();
-        object
-    };
-    json!({
-        "study": study.name(),
-        "storage": study.storage().to_string(),
-        "created_at": state.created_at(),
-        "direction": definition.direction,
-        "seed": definition.seed,
-        "optimizer": definition.optimizer,
-        "space": definition.space,
-        "plan": state.plan(),
-        "trials": state.trials().len(),
-        "done": state.n_done(),
-        "complete": state.count(TrialState::Complete),
-        "failed": state.count(TrialState::Failed),
-        "cancelled": state.count(TrialState::Cancelled),
-        "over": state.over().map(why_over),
-        "best": best.map(|best| crate::commands::best::in_json(state, best)),
-        "running": state.running().map(with_lease).collect::<Vec<_>>(),
-        "waiting": state.waiting().map(with_lease).collect::<Vec<_>>(),
-        "queue": state.queue().collect::<Vec<_>>(),
-    })
 }

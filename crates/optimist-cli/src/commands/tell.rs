@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use optimist_study::view::TrialView;
+use optimist_study::view::number::significant;
 use optimist_study::{Kept, Measurement, State, Trial, TrialState};
 use serde_json::{Map, Value};
 
-use crate::number::significant;
 use crate::show::{print, print_json};
 use crate::storage::StudyArgs;
 
@@ -55,7 +56,7 @@ pub fn execute(args: TellArgs) -> anyhow::Result<ExitCode> {
     let kept = study.tell(args.trial, measured, None)?;
     let trial = &study.state().trials()[args.trial];
     if args.json {
-        print_json(trial)?;
+        print_json(&TrialView::new(trial))?;
     } else {
         print(in_words(study.state(), trial, before, kept, value))?;
     }

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use optimist::space::Space;
+use optimist_study::view::TrialView;
+use optimist_study::view::number::significant;
 use optimist_study::{State, Trial, TrialState};
 
-use crate::number::significant;
-use crate::show::{or_dash, print, print_json, shown, table};
+use crate::show::{cells, names, or_dash, print, print_json, table};
 use crate::storage::AnyStudyArgs;
 
 const EXAMPLES: &str = "\
@@ -72,13 +74,14 @@ enum StateWord {
 pub fn execute(args: TrialsArgs) -> anyhow::Result<ExitCode> {
     let study = args.study.open()?;
     let trials = selected(study.state(), &args);
+    let space = &study.state().definition().space;
     match if args.json { Format::Jsonl } else { args.format } {
-        Format::Jsonl => trials.iter().try_for_each(print_json)?,
-        Format::Csv => write_csv(study.state(), &trials)?,
+        Format::Jsonl => trials.iter().try_for_each(|trial| print_json(&TrialView::new(trial)))?,
+        Format::Csv => write_csv(space, &trials)?,
         Format::Table if trials.is_empty() => {
             eprintln!("there are no such trials in study `{}`", study.name())
         }
-        Format::Table => print(in_words(study.state(), &trials))?,
+        Format::Table => print(in_words(space, &trials))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -89,8 +92,10 @@ fn selected<'s>(state: &'s State, args: &TrialsArgs) -> Vec<&'s Trial> {
     let mut trials: Vec<&Trial> = state.trials().iter().filter(is_wanted).collect();
     if args.sort == Sort::Value {
         let direction = state.definition().direction;
-        let goodness = |trial: &Trial| trial.value().map_or(f64::NEG_INFINITY, |value| direction.flip(value));
-        trials.sort_by(|a, b| goodness(b).total_cmp(&goodness(a)));
+        trials.sort_by(|a, b| match (a.value(), b.value()) {
+            (Some(a), Some(b)) => direction.compare(&b, &a),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        });
     }
     trials.truncate(args.n.unwrap_or(usize::MAX));
     trials
@@ -108,16 +113,12 @@ impl StateWord {
     }
 }
 
-fn names(state: &State) -> impl Iterator<Item = &str> {
-    state.definition().space.parameters().iter().map(|parameter| parameter.name.as_str())
-}
-
-fn in_words(state: &State, trials: &[&Trial]) -> String {
-    let title = ["trial", "state", "value"].into_iter().chain(names(state)).map(str::to_owned).collect();
+fn in_words(space: &Space, trials: &[&Trial]) -> String {
+    let title = ["trial", "state", "value"].into_iter().chain(names(space)).map(str::to_owned).collect();
     let row = |trial: &&Trial| {
         let value = or_dash(trial.value().map(|value| significant(value, 6)));
-        let params = names(state).map(|name| or_dash(trial.params.get(name).map(shown)));
-        [trial.number.to_string(), trial.state.word().to_owned(), value].into_iter().chain(params).collect()
+        let first = [trial.number.to_string(), trial.state.word().to_owned(), value];
+        first.into_iter().chain(cells(&trial.params, space)).collect()
     };
     table(std::iter::once(title).chain(trials.iter().map(row)).collect())
 }
@@ -126,18 +127,18 @@ fn in_words(state: &State, trials: &[&Trial]) -> String {
 const COLUMNS: [&str; 10] =
     ["trial", "state", "source", "value", "noise_std", "seconds", "attempts", "worker", "reason", "note"];
 
-fn write_csv(state: &State, trials: &[&Trial]) -> anyhow::Result<()> {
+fn write_csv(space: &Space, trials: &[&Trial]) -> anyhow::Result<()> {
     let metrics: BTreeSet<&str> =
         trials.iter().flat_map(|trial| metrics(trial)).map(|(name, _)| name).collect();
     let mut writer = csv::Writer::from_writer(std::io::stdout());
-    let params = names(state).map(|name| match COLUMNS.contains(&name) {
+    let params = names(space).map(|name| match COLUMNS.contains(&name) {
         true => format!("params.{name}"),
         false => name.to_owned(),
     });
     let further = params.chain(metrics.iter().map(|name| format!("metrics.{name}")));
     writer.write_record(COLUMNS.map(str::to_owned).into_iter().chain(further)).map_err(unwrapped)?;
     for trial in trials {
-        let params = names(state).map(|name| written(trial.params.get(name)));
+        let params = names(space).map(|name| written(trial.params.get(name)));
         let metrics = metrics.iter().map(|name| {
             written(self::metrics(trial).find(|(known, _)| known == name).map(|(_, value)| value))
         });

@@ -1,16 +1,35 @@
 //! `optimist verify STUDY`: makes every suggestion again from the log, and compares.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
+use clap::Args;
 use indicatif::ProgressBar;
 use optimist::ENGINE_VERSION;
-use optimist_study::Study;
 use optimist_study::suggest::{Mismatch, Verification};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::args::VerifyArgs;
-use crate::show::in_short;
+use crate::show::{in_short, print, print_json};
+use crate::storage::StudyArgs;
+
+const EXAMPLES: &str = "\
+Example:
+  optimist verify lr-sweep
+
+Exit status: 0 if every suggestion came out as it is recorded, bit for bit, which holds for the kind of processor that
+they were made on; 1 if one did not, or the log is damaged; 2 if the command line is wrong; 3 if some could not be
+compared, because another engine made them: a version of optimist that suggests otherwise.";
+
+/// Options of `optimist verify`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct VerifyArgs {
+    #[command(flatten)]
+    study: StudyArgs,
+    /// Print the result as a JSON object
+    #[arg(long)]
+    json: bool,
+}
 
 /// Exit status if a suggestion came out differently.
 const MISMATCH: u8 = 1;
@@ -21,7 +40,7 @@ const NOT_COMPARED: u8 = 3;
 
 /// Verifies the study; errors are printed by `main`.
 pub fn execute(args: VerifyArgs) -> anyhow::Result<ExitCode> {
-    let mut study = Study::open(&args.storage.storage()?, &args.study)?;
+    let mut study = args.study.open()?;
     let bar = match std::io::stderr().is_terminal() {
         true => ProgressBar::new(study.state().trials().len() as u64),
         false => ProgressBar::hidden(),
@@ -29,8 +48,11 @@ pub fn execute(args: VerifyArgs) -> anyhow::Result<ExitCode> {
     let verification = study.verify(|trial| bar.set_position(trial as u64 + 1));
     bar.finish_and_clear();
     let verification = verification?;
-    let text = if args.json { in_json(&args.study, &verification) } else { in_words(&verification) };
-    writeln!(std::io::stdout(), "{text}")?;
+    if args.json {
+        print_json(&in_json(study.name(), &verification))?;
+    } else {
+        print(in_words(&verification))?;
+    }
     Ok(ExitCode::from(match &verification {
         Verification { mismatches, .. } if !mismatches.is_empty() => MISMATCH,
         Verification { by_other_engines, .. } if !by_other_engines.is_empty() => NOT_COMPARED,
@@ -38,7 +60,7 @@ pub fn execute(args: VerifyArgs) -> anyhow::Result<ExitCode> {
     }))
 }
 
-fn in_json(study: &str, verification: &Verification) -> String {
+fn in_json(study: &str, verification: &Verification) -> Value {
     let mismatch = |mismatch: &Mismatch| {
         json!({
             "trial": mismatch.trial,
@@ -46,7 +68,7 @@ fn in_json(study: &str, verification: &Verification) -> String {
             "suggested": mismatch.suggested,
         })
     };
-    let mismatches: Vec<serde_json::Value> = verification.mismatches.iter().map(mismatch).collect();
+    let mismatches: Vec<Value> = verification.mismatches.iter().map(mismatch).collect();
     json!({
         "study": study,
         "records": verification.n_records,
@@ -55,7 +77,6 @@ fn in_json(study: &str, verification: &Verification) -> String {
         "engine": ENGINE_VERSION,
         "by_other_engines": verification.by_other_engines,
     })
-    .to_string()
 }
 
 fn in_words(verification: &Verification) -> String {

@@ -1,19 +1,42 @@
 //! `optimist worker STUDY`: measures trials of a study that was begun elsewhere.
 
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use optimist_study::Study;
-use optimist_study::worker::{Ending, Orders};
+use clap::Args;
 
-use crate::args::WorkerArgs;
 use crate::session;
+use crate::storage::StudyArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  optimist worker lr-sweep                                       one more, on this machine
+  optimist worker lr-sweep --workers 4 --storage postgres://me@lab/studies --folder ~/lr-sweep";
+
+/// Options of `optimist worker`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct WorkerArgs {
+    #[command(flatten)]
+    study: StudyArgs,
+    /// Run this many trials at the same time
+    #[arg(long, value_name = "N", default_value = "1")]
+    workers: NonZeroUsize,
+    /// Run the objective in this folder, if its files are not where they were when the study was begun
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Print one JSON object for each trial on standard output
+    #[arg(long)]
+    json: bool,
+}
 
 /// Works until the study is over; errors are printed by `main`.
 pub fn execute(args: WorkerArgs) -> anyhow::Result<ExitCode> {
-    let study = Study::open(&args.storage.storage()?, &args.study)?;
+    let study = args.study.open()?;
     let Some(mut objective) = study.state().plan().objective.clone() else {
-        bail!("study `{}` has no objective: `optimist ask` and `optimist tell` run it by hand", args.study);
+        bail!("study `{}` has no objective: `optimist ask` and `optimist tell` run it by hand", study.name());
     };
     if let Some(folder) = args.folder {
         objective.folder = folder
@@ -22,20 +45,12 @@ pub fn execute(args: WorkerArgs) -> anyhow::Result<ExitCode> {
     } else if !objective.folder.is_dir() {
         bail!(
             "the objective of study `{}` runs in {}, which is not there; say with --folder where its files are here",
-            args.study,
+            study.name(),
             objective.folder.display()
         );
     }
-    let orders = Orders { objective, workers: args.workers.into() };
-    let done = session::run(study, &orders, args.json)?;
+    let done = session::run(study, objective, args.workers.into(), args.json)?;
     let name = done.study.name();
     eprintln!("{} trials of `{name}` were measured here", done.n_ended);
-    match done.ending {
-        Ending::CannotStart(error) => Err(error.into()),
-        Ending::Failures { n, last } => {
-            bail!("stopped after {n} failed trials in a row (max_failures); the last one because:\n{last}")
-        }
-        Ending::Interrupted => Ok(ExitCode::from(130)),
-        Ending::TimeUp | Ending::Over(_) => Ok(ExitCode::SUCCESS),
-    }
+    Ok(ExitCode::from(session::conclude(done.ending, done.study.state())?))
 }

@@ -3,6 +3,7 @@
 //! Given: a file and the study that it is for. Gives: its trials as `Study::import` takes them, and every row that
 //! cannot be one, with the reason. Does not store anything.
 
+#[cfg(feature = "sqlite")]
 mod optuna;
 mod table;
 
@@ -11,15 +12,18 @@ use std::path::{Path, PathBuf};
 
 use optimist::space::{Assignment, Kind, Space, Value};
 
-use crate::definition::{Definition, Direction};
-use crate::objective::Measurement;
+use crate::definition::Definition;
+use crate::evaluation::Measurement;
 use crate::study::Import;
 
+#[cfg(feature = "sqlite")]
 pub use optuna::definition as definition_of_optuna;
+#[cfg(feature = "sqlite")]
+use optuna::read as read_database;
 
 /// How a file is to be read.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Reading {
+pub struct ImportOptions {
     /// The column of the value; `value` if not given.
     pub value: Option<String>,
     /// Columns that are called otherwise than their parameter: column, then parameter.
@@ -70,6 +74,15 @@ pub enum ImportError {
         /// What is wrong.
         problem: String,
     },
+    /// It is a database, and databases were left out of this program.
+    #[error(
+        "{} is a SQLite database, which this program cannot read: build it with the feature `sqlite` of optimist-study",
+        path.display()
+    )]
+    NotBuiltIn {
+        /// Which one.
+        path: PathBuf,
+    },
     /// A table lacks a column.
     #[error("there is no column `{column}`; the columns are {}", columns.join(", "))]
     NoColumn {
@@ -108,25 +121,30 @@ pub enum ImportError {
 ///
 /// # Errors
 /// If it cannot be read at all. Single rows that are wrong are no error.
-pub fn read(path: &str, definition: &Definition, reading: &Reading) -> Result<Found, ImportError> {
+pub fn read(path: &str, definition: &Definition, options: &ImportOptions) -> Result<Found, ImportError> {
     let path = database_path(path);
     let bytes = bytes_of(&path)?;
-    if optuna::is_database(&bytes) {
-        return optuna::read(&path, definition, reading);
+    if is_database(&bytes) {
+        return read_database(&path, definition, options);
     }
-    parse(&bytes, &path, &definition.space, reading)
+    parse(&bytes, &path, &definition.space, options)
 }
 
 /// Reads a table that is in memory; `path` is for messages.
 ///
 /// # Errors
 /// As [`read`].
-pub fn parse(bytes: &[u8], path: &Path, space: &Space, reading: &Reading) -> Result<Found, ImportError> {
+pub fn parse(
+    bytes: &[u8],
+    path: &Path,
+    space: &Space,
+    options: &ImportOptions,
+) -> Result<Found, ImportError> {
     let table = table::Table::parse(bytes, path)?;
-    table.check_columns(space, reading)?;
+    table.check_columns(space, options)?;
     let mut found = Found::default();
     for (place, row) in table.rows() {
-        match table::trial(row, space, reading) {
+        match table::trial(row, space, options) {
             Ok(Some(trial)) => found.take(trial, place, space),
             Ok(None) => found.n_unfinished += 1,
             Err(reason) => found.bad.push(BadRow { place, reason }),
@@ -224,9 +242,12 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, ImportError> {
         .map_err(|error| ImportError::Unreadable { path: path.to_owned(), problem: error.to_string() })
 }
 
-fn word(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Maximize => "maximized",
-        Direction::Minimize => "minimized",
-    }
+/// Whether a file is a SQLite database.
+fn is_database(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"SQLite format 3\0")
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn read_database(path: &Path, _: &Definition, _: &ImportOptions) -> Result<Found, ImportError> {
+    Err(ImportError::NotBuiltIn { path: path.to_owned() })
 }

@@ -11,19 +11,14 @@ use rusqlite::{Connection, OpenFlags};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::{BadRow, Found, ImportError, Reading, bytes_of, database_path, in_order, word};
+use super::{BadRow, Found, ImportError, ImportOptions, bytes_of, database_path, in_order, is_database};
 use crate::definition::{Definition, Direction, OptimizerChoice, Plan};
-use crate::objective::Measurement;
+use crate::evaluation::Measurement;
 use crate::study::Import;
 
-/// Whether a file is a SQLite database.
-pub fn is_database(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"SQLite format 3\0")
-}
-
 /// Reads the trials of a study.
-pub fn read(path: &Path, definition: &Definition, reading: &Reading) -> Result<Found, ImportError> {
-    let study = OptunaStudy::read(path, reading)?;
+pub fn read(path: &Path, definition: &Definition, options: &ImportOptions) -> Result<Found, ImportError> {
+    let study = OptunaStudy::read(path, options)?;
     if study.direction != definition.direction {
         let problem = format!(
             "is {}, and `{}` is {}; import it into a study of the same direction",
@@ -37,7 +32,7 @@ pub fn read(path: &Path, definition: &Definition, reading: &Reading) -> Result<F
     for trial in study.trials {
         let place = format!("trial {}", trial.number);
         let params = trial.params.iter().map(|(name, stored)| {
-            let mapped = reading.map.iter().find(|(column, _)| column == name);
+            let mapped = options.map.iter().find(|(column, _)| column == name);
             let value = stored.value().ok_or_else(|| {
                 format!("`{name}` is stored as {}, which {} cannot be", stored.number, stored.distribution)
             })?;
@@ -60,14 +55,14 @@ pub fn read(path: &Path, definition: &Definition, reading: &Reading) -> Result<F
 ///
 /// # Errors
 /// If there is no such study, or it cannot be one of ours.
-pub fn definition(name: &str, path: &str, reading: &Reading) -> Result<Definition, ImportError> {
+pub fn definition(name: &str, path: &str, options: &ImportOptions) -> Result<Definition, ImportError> {
     let path = database_path(path);
     if !is_database(&bytes_of(&path)?) {
         let problem =
             "only an Optuna database says what the parameters are; write a study file for a table".to_owned();
         return Err(ImportError::Malformed { path, format: "SQLite database", problem });
     }
-    let study = OptunaStudy::read(&path, reading)?;
+    let study = OptunaStudy::read(&path, options)?;
     let space =
         study.space().map_err(|problem| ImportError::Unsuitable { study: study.name.clone(), problem })?;
     Ok(Definition {
@@ -198,7 +193,7 @@ impl Stored {
 }
 
 impl OptunaStudy {
-    fn read(path: &Path, reading: &Reading) -> Result<Self, ImportError> {
+    fn read(path: &Path, options: &ImportOptions) -> Result<Self, ImportError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let malformed = |error: rusqlite::Error| ImportError::Malformed {
             path: path.to_owned(),
@@ -207,7 +202,7 @@ impl OptunaStudy {
         };
         let connection = Connection::open_with_flags(path, flags).map_err(malformed)?;
         let studies = studies(&connection).map_err(malformed)?;
-        let (id, name) = choose(studies, reading.optuna_study.as_deref())?;
+        let (id, name) = choose(studies, options.optuna_study.as_deref())?;
         let directions = directions(&connection, id).map_err(malformed)?;
         let direction = match directions.as_slice() {
             [only] if only == "MINIMIZE" => Direction::Minimize,
@@ -352,5 +347,12 @@ fn outcome(state: &str, value: Option<f64>, value_type: Option<&str>) -> Option<
         ("PRUNED", _, _) => Some(Err("it was pruned".to_owned())),
         ("FAIL", _, _) => Some(Err("it failed".to_owned())),
         _ => None,
+    }
+}
+
+fn word(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Maximize => "maximized",
+        Direction::Minimize => "minimized",
     }
 }

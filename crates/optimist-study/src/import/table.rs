@@ -10,8 +10,8 @@ use std::path::Path;
 use optimist::space::{Assignment, Space, Value};
 use serde_json::{Map, Value as Json};
 
-use super::{ImportError, Reading, in_order, value_of};
-use crate::objective::Measurement;
+use super::{ImportError, ImportOptions, in_order, value_of};
+use crate::evaluation::Measurement;
 use crate::study::Import;
 
 /// A row: texts (CSV) or what JSON has.
@@ -50,10 +50,10 @@ impl Table {
     }
 
     /// Whether the columns that are spoken of are there.
-    pub fn check_columns(&self, space: &Space, reading: &Reading) -> Result<(), ImportError> {
+    pub fn check_columns(&self, space: &Space, options: &ImportOptions) -> Result<(), ImportError> {
         let columns = || self.columns.clone();
         let has = |column: &str| self.rows.is_empty() || self.columns.iter().any(|known| known == column);
-        for (column, parameter) in &reading.map {
+        for (column, parameter) in &options.map {
             if space.get(parameter).is_none() {
                 let (column, parameter) = (column.clone(), parameter.clone());
                 return Err(ImportError::UnknownParameter { column, parameter });
@@ -62,11 +62,11 @@ impl Table {
                 return Err(ImportError::NoColumn { column: column.clone(), columns: columns() });
             }
         }
-        let value = reading.value.as_deref().unwrap_or("value");
+        let value = options.value.as_deref().unwrap_or("value");
         if !has(value) && !has("state") {
             return Err(ImportError::NoColumn { column: value.to_owned(), columns: columns() });
         }
-        let lacks = |name: &str| !has(name) && !reading.map.iter().any(|(_, mapped)| mapped == name);
+        let lacks = |name: &str| !has(name) && !options.map.iter().any(|(_, mapped)| mapped == name);
         match space.parameters().iter().find(|parameter| parameter.when.is_empty() && lacks(&parameter.name))
         {
             Some(parameter) => {
@@ -78,14 +78,14 @@ impl Table {
 }
 
 /// A row as a trial; `None` if it has not ended.
-pub fn trial(row: &Row, space: &Space, reading: &Reading) -> Result<Option<Import>, String> {
-    let outcome = match outcome(row, reading)? {
+pub fn trial(row: &Row, space: &Space, options: &ImportOptions) -> Result<Option<Import>, String> {
+    let outcome = match outcome(row, options)? {
         Some(outcome) => outcome,
         None => return Ok(None),
     };
     let mut params = Assignment::default();
     for (column, cell) in row {
-        let mapped = reading.map.iter().find(|(mapped, _)| mapped == column);
+        let mapped = options.map.iter().find(|(mapped, _)| mapped == column);
         let name = mapped.map_or(column.as_str(), |(_, parameter)| parameter.as_str());
         let Some(parameter) = space.get(name) else { continue };
         let text = match cell {
@@ -106,8 +106,8 @@ pub fn trial(row: &Row, space: &Space, reading: &Reading) -> Result<Option<Impor
     Ok(Some(Import { params: in_order(params, space), outcome }))
 }
 
-fn outcome(row: &Row, reading: &Reading) -> Result<Option<Result<Measurement, String>>, String> {
-    let column = reading.value.as_deref().unwrap_or("value");
+fn outcome(row: &Row, options: &ImportOptions) -> Result<Option<Result<Measurement, String>>, String> {
+    let column = options.value.as_deref().unwrap_or("value");
     let text = |name: &str| match row.get(name) {
         Some(Json::String(text)) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
         Some(Json::Number(number)) => Some(number.to_string()),

@@ -1,18 +1,32 @@
 //! What every backend must do: one list of facts, checked on each.
+//!
+//! [`log_contract!`](crate::log_contract) makes a test of each fact. A fact is given a storage with nothing in it, and panics
+//! if it does not hold.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ops::ControlFlow;
 use std::thread;
 use std::time::Duration;
 
-use super::{Appended, Lease, LeaseChange, Log, Reading, Storage, StudyId};
+use super::{Appended, Lease, LeaseChange, Log, Storage, StudyId};
 
-/// Runs the contract on a backend. `$new` makes a storage of its own for each fact.
+/// Tests a backend: a module with a test for each fact of [`log::contract`](crate::log::contract).
+///
+/// The second argument makes an empty [`Storage`](crate::Storage) and is given the name of the fact; `None` leaves the fact out,
+/// where a server that it needs is not there.
+///
+/// ```
+/// use optimist_study::{Storage, log_contract};
+///
+/// log_contract!(memory, |_fact: &str| Storage::memory());
+/// ```
+#[macro_export]
 macro_rules! log_contract {
     ($backend:ident, $new:expr) => {
         mod $backend {
+            #[allow(unused_imports)]
             use super::*;
 
-            log_contract!(
+            $crate::log_contract!(
                 @facts $new,
                 what_was_appended_is_read_in_order,
                 only_one_of_two_that_saw_the_same_head_appends,
@@ -30,69 +44,17 @@ macro_rules! log_contract {
         $(
             #[test]
             fn $fact() {
-                if let Some(place) = $new(stringify!($fact)) {
-                    super::$fact(&place.storage);
+                let storage: Option<$crate::Storage> = $new(stringify!($fact)).into();
+                if let Some(storage) = storage {
+                    $crate::log::contract::$fact(&storage);
                 }
             }
         )*
     };
 }
 
-log_contract!(memory, |_: &str| Some(Place::new(Storage::memory())));
-log_contract!(sqlite, |_: &str| {
-    let folder = tempfile::tempdir().unwrap();
-    let storage = Storage::sqlite(folder.path().join("a.db"));
-    Some(Place { storage, _folder: Some(folder) })
-});
-log_contract!(postgres, |fact: &str| postgres_schema(fact).map(Place::new));
-
-struct Place {
-    storage: Storage,
-    /// Removed at the end.
-    _folder: Option<tempfile::TempDir>,
-}
-
-impl Place {
-    fn new(storage: Storage) -> Self {
-        Self { storage, _folder: None }
-    }
-}
-
-/// A schema of its own on the server that `scripts/test` starts.
-fn postgres_schema(fact: &str) -> Option<Storage> {
-    static N_SCHEMAS: AtomicUsize = AtomicUsize::new(0);
-    let Ok(url) = std::env::var("OPTIMIST_TEST_POSTGRES") else {
-        eprintln!("SKIPPED: {fact} on PostgreSQL; `scripts/postgres-test-server run cargo test` runs it");
-        return None;
-    };
-    let n = N_SCHEMAS.fetch_add(1, Ordering::Relaxed);
-    let schema = format!("contract_{}_{n}", std::process::id());
-    let mut client = ::postgres::Client::connect(&url, ::postgres::NoTls).unwrap();
-    client.batch_execute(&format!("CREATE SCHEMA {schema}")).unwrap();
-    let separator = if url.contains('?') { '&' } else { '?' };
-    Some(Storage::postgres(format!("{url}{separator}options=-csearch_path%3D{schema}")))
-}
-
-fn connect(storage: &Storage) -> Box<dyn Log> {
-    storage.connect().unwrap()
-}
-
-fn read(log: &mut dyn Log, study: StudyId, after: u64) -> Vec<(u64, String)> {
-    let mut records = Vec::new();
-    log.read(study, after, &mut |seq, body| {
-        records.push((seq, body.to_owned()));
-        Reading::GoOn
-    })
-    .unwrap();
-    records
-}
-
-fn append(log: &mut dyn Log, study: StudyId, head: u64, bodies: &[&str]) -> Appended {
-    let bodies: Vec<String> = bodies.iter().map(|body| (*body).to_owned()).collect();
-    log.append(study, head, &bodies, &[]).unwrap()
-}
-
-fn what_was_appended_is_read_in_order(storage: &Storage) {
+/// Records come back as they were appended, to whoever reads from wherever, until the reader says stop.
+pub fn what_was_appended_is_read_in_order(storage: &Storage) {
     let mut log = connect(storage);
     let study = log.create("s", "one").unwrap().unwrap();
     assert_eq!(append(&mut *log, study, 1, &["two", "three"]), Appended::Stored);
@@ -105,13 +67,14 @@ fn what_was_appended_is_read_in_order(storage: &Storage) {
     let mut first = Vec::new();
     let stop = &mut |seq, _: &str| {
         first.push(seq);
-        Reading::Stop
+        ControlFlow::Break(())
     };
     other.read(study, 0, stop).unwrap();
     assert_eq!(first, [1]);
 }
 
-fn only_one_of_two_that_saw_the_same_head_appends(storage: &Storage) {
+/// Of two who append after the same record, one succeeds; the other is told, and can append after it.
+pub fn only_one_of_two_that_saw_the_same_head_appends(storage: &Storage) {
     let (mut a, mut b) = (connect(storage), connect(storage));
     let study = a.create("s", "one").unwrap().unwrap();
     assert_eq!(append(&mut *a, study, 1, &["mine"]), Appended::Stored);
@@ -121,17 +84,19 @@ fn only_one_of_two_that_saw_the_same_head_appends(storage: &Storage) {
     assert_eq!(read(&mut *a, study, 1), [(2, "mine".to_owned()), (3, "yours".to_owned())]);
 }
 
-fn nothing_of_an_append_that_came_too_late_is_kept(storage: &Storage) {
+/// Neither its records nor its leases.
+pub fn nothing_of_an_append_that_came_too_late_is_kept(storage: &Storage) {
     let mut log = connect(storage);
     let study = log.create("s", "one").unwrap().unwrap();
     assert_eq!(append(&mut *log, study, 1, &["two"]), Appended::Stored);
-    let claim = LeaseChange::Claim { trial: 0, owner: "me", lasts: Duration::from_secs(60) };
+    let claim = LeaseChange::Claim { trial: 0, owner: "me".to_owned(), lasts: Duration::from_secs(60) };
     assert_eq!(log.append(study, 1, &["late".to_owned()], &[claim]).unwrap(), Appended::Moved);
     assert_eq!(read(&mut *log, study, 1), [(2, "two".to_owned())]);
     assert_eq!(log.leases(study).unwrap(), []);
 }
 
-fn a_name_is_used_once_until_it_is_deleted(storage: &Storage) {
+/// And studies are listed by name; ids are never used again.
+pub fn a_name_is_used_once_until_it_is_deleted(storage: &Storage) {
     let mut log = connect(storage);
     let [b, a] = ["b", "a"].map(|name| log.create(name, "one").unwrap().unwrap());
     assert_eq!(log.create("a", "other").unwrap(), None);
@@ -147,7 +112,8 @@ fn a_name_is_used_once_until_it_is_deleted(storage: &Storage) {
     assert_eq!(read(&mut *log, b, 0).len(), 1);
 }
 
-fn a_deleted_study_takes_no_more_records(storage: &Storage) {
+/// Not even if there is a new one of its name.
+pub fn a_deleted_study_takes_no_more_records(storage: &Storage) {
     let mut log = connect(storage);
     let study = log.create("s", "one").unwrap().unwrap();
     log.delete(study).unwrap();
@@ -157,7 +123,8 @@ fn a_deleted_study_takes_no_more_records(storage: &Storage) {
     assert_eq!(log.leases(study).unwrap(), []);
 }
 
-fn any_text_is_kept(storage: &Storage) {
+/// Long, empty, and with every kind of character.
+pub fn any_text_is_kept(storage: &Storage) {
     let mut log = connect(storage);
     let long = "é∞\u{1F600}'\"\\;--\n\t".repeat(20_000);
     let study = log.create(&long[..100], &long).unwrap().unwrap();
@@ -167,10 +134,14 @@ fn any_text_is_kept(storage: &Storage) {
     assert_eq!(log.studies().unwrap()[0].name, long[..100]);
 }
 
-fn a_lease_goes_with_its_records(storage: &Storage) {
+/// It is claimed, taken over and released with the records that say so.
+pub fn a_lease_goes_with_its_records(storage: &Storage) {
     let mut log = connect(storage);
     let study = log.create("s", "one").unwrap().unwrap();
-    let claim = |trial, owner| LeaseChange::Claim { trial, owner, lasts: Duration::from_secs(60) };
+    let claim = |trial, owner: &str| {
+        let owner = owner.to_owned();
+        LeaseChange::Claim { trial, owner, lasts: Duration::from_secs(60) }
+    };
     let body = ["x".to_owned()];
     log.append(study, 1, &body, &[claim(0, "me"), claim(1, "you")]).unwrap();
     log.append(study, 2, &body, &[LeaseChange::Release { trial: 1 }, claim(0, "them")]).unwrap();
@@ -178,11 +149,15 @@ fn a_lease_goes_with_its_records(storage: &Storage) {
     assert_eq!(connect(storage).leases(study).unwrap(), [lease]);
 }
 
-fn a_lease_runs_out_unless_it_is_renewed_by_its_owner(storage: &Storage) {
+/// Leases that are not there and leases of others are left alone.
+pub fn a_lease_runs_out_unless_it_is_renewed_by_its_owner(storage: &Storage) {
     let mut log = connect(storage);
     let study = log.create("s", "one").unwrap().unwrap();
-    let claims =
-        [0, 1, 2].map(|trial| LeaseChange::Claim { trial, owner: "me", lasts: Duration::from_millis(1) });
+    let claims = [0, 1, 2].map(|trial| LeaseChange::Claim {
+        trial,
+        owner: "me".to_owned(),
+        lasts: Duration::from_millis(1),
+    });
     log.append(study, 1, &["x".to_owned()], &claims).unwrap();
     let long = Duration::from_secs(60);
     log.renew(study, &[0, 7], "me", long).unwrap();
@@ -193,7 +168,8 @@ fn a_lease_runs_out_unless_it_is_renewed_by_its_owner(storage: &Storage) {
     assert_eq!(leases.iter().map(|lease| lease.has_expired).collect::<Vec<_>>(), [false, true, true]);
 }
 
-fn many_at_the_same_time_lose_nothing(storage: &Storage) {
+/// Each on a connection of its own.
+pub fn many_at_the_same_time_lose_nothing(storage: &Storage) {
     const N_WRITERS: usize = 4;
     const N_RECORDS: usize = 25;
     let write = |writer: usize| {
@@ -223,4 +199,23 @@ fn many_at_the_same_time_lose_nothing(storage: &Storage) {
         let expected = (0..N_RECORDS).map(|n| format!("{writer}/{n}"));
         assert!(own.map(|(_, body)| body).eq(expected.collect::<Vec<_>>().iter()));
     }
+}
+
+fn connect(storage: &Storage) -> Box<dyn Log> {
+    storage.connect().unwrap()
+}
+
+fn read(log: &mut dyn Log, study: StudyId, after: u64) -> Vec<(u64, String)> {
+    let mut records = Vec::new();
+    log.read(study, after, &mut |seq, body| {
+        records.push((seq, body.to_owned()));
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    records
+}
+
+fn append(log: &mut dyn Log, study: StudyId, head: u64, bodies: &[&str]) -> Appended {
+    let bodies: Vec<String> = bodies.iter().map(|body| (*body).to_owned()).collect();
+    log.append(study, head, &bodies, &[]).unwrap()
 }

@@ -12,6 +12,14 @@ pub enum StorageError {
         /// What stood before `://`.
         scheme: String,
     },
+    /// An address of a backend that was left out of this program.
+    #[error("this program cannot open {what}: build it with the feature `{feature}` of optimist-study")]
+    NotBuiltIn {
+        /// Of which kind.
+        what: &'static str,
+        /// What brings them.
+        feature: &'static str,
+    },
     /// An empty word.
     #[error("storage has no name; give a file such as optimist.db, or postgres://user@host/database")]
     NoPlace,

@@ -1,10 +1,12 @@
 //! Logs in memory: what every other backend must behave like.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Appended, Entry, Lease, LeaseChange, Log, Reading, StorageError, StudyId};
+use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId};
 
 /// Logs in memory, shared by clones.
 #[derive(Debug, Clone, Default)]
@@ -12,13 +14,13 @@ pub struct Memory(Arc<Mutex<Studies>>);
 
 #[derive(Debug, Default)]
 struct Studies {
-    by_id: BTreeMap<i64, Kept>,
+    by_id: BTreeMap<i64, StudyLog>,
     /// Ids are not used twice.
     last_id: i64,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct StudyLog {
     name: String,
     bodies: Vec<String>,
     /// By trial: the owner, and when it runs out; `None` is beyond all clocks.
@@ -31,10 +33,22 @@ impl Memory {
     }
 }
 
+impl Backend for Memory {
+    fn connect(&self, _: &Notify) -> Result<Box<dyn Log>, StorageError> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Display for Memory {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("memory")
+    }
+}
+
 impl Log for Memory {
     fn studies(&mut self) -> Result<Vec<Entry>, StorageError> {
         let studies = self.lock();
-        let entry = |(&id, kept): (&i64, &Kept)| Entry { name: kept.name.clone(), id: StudyId(id) };
+        let entry = |(&id, kept): (&i64, &StudyLog)| Entry { name: kept.name.clone(), id: StudyId(id) };
         let mut entries: Vec<Entry> = studies.by_id.iter().map(entry).collect();
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(entries)
@@ -47,7 +61,8 @@ impl Log for Memory {
         }
         studies.last_id += 1;
         let id = studies.last_id;
-        let kept = Kept { name: name.to_owned(), bodies: vec![first.to_owned()], leases: BTreeMap::new() };
+        let kept =
+            StudyLog { name: name.to_owned(), bodies: vec![first.to_owned()], leases: BTreeMap::new() };
         studies.by_id.insert(id, kept);
         Ok(Some(StudyId(id)))
     }
@@ -57,7 +72,7 @@ impl Log for Memory {
         study: StudyId,
         head: u64,
         bodies: &[String],
-        leases: &[LeaseChange<'_>],
+        leases: &[LeaseChange],
     ) -> Result<Appended, StorageError> {
         let mut studies = self.lock();
         let Some(kept) = studies.by_id.get_mut(&study.0) else { return Ok(Appended::Gone) };
@@ -66,12 +81,12 @@ impl Log for Memory {
         }
         kept.bodies.extend_from_slice(bodies);
         for change in leases {
-            match *change {
+            match change {
                 LeaseChange::Claim { trial, owner, lasts } => {
-                    kept.leases.insert(trial, (owner.to_owned(), Instant::now().checked_add(lasts)));
+                    kept.leases.insert(*trial, (owner.clone(), Instant::now().checked_add(*lasts)));
                 }
                 LeaseChange::Release { trial } => {
-                    kept.leases.remove(&trial);
+                    kept.leases.remove(trial);
                 }
             }
         }
@@ -82,13 +97,13 @@ impl Log for Memory {
         &mut self,
         study: StudyId,
         after: u64,
-        each: &mut dyn FnMut(u64, &str) -> Reading,
+        each: &mut dyn FnMut(u64, &str) -> ControlFlow<()>,
     ) -> Result<(), StorageError> {
         let studies = self.lock();
         let bodies = studies.by_id.get(&study.0).map_or(&[][..], |kept| &kept.bodies);
         let records = (1..).zip(bodies).skip(usize::try_from(after).unwrap_or(usize::MAX));
         for (seq, body) in records {
-            if each(seq, body) == Reading::Stop {
+            if each(seq, body).is_break() {
                 break;
             }
         }
@@ -125,4 +140,11 @@ impl Log for Memory {
         };
         Ok(studies.by_id.get(&study.0).map_or_else(Vec::new, |kept| kept.leases.iter().map(lease).collect()))
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Storage, log_contract};
+
+    log_contract!(contract, |_: &str| Storage::memory());
 }

@@ -4,25 +4,23 @@
 //! it keeps leases: who runs which trial, and until when to believe so. Meaning is none of its business: to a backend
 //! a record is a text with a number.
 //!
-//! Backends: [`Memory`] for tests and try-outs, [`Sqlite`] for one machine, [`Postgres`] for many.
+//! Backends: `memory` for tests and try-outs, `sqlite` for one machine, `postgres` for many. Any other [`Log`] can be
+//! handed in as a [`Backend`]; [`contract`] says what it must do, and checks it.
 
-#[cfg(test)]
-mod contract;
+pub mod contract;
 mod error;
 mod memory;
+#[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "sqlite")]
 mod sqlite;
+mod storage;
 
-use std::fmt::{self, Display, Formatter};
-use std::path::PathBuf;
-use std::str::FromStr;
-use std::sync::Arc;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 pub use error::StorageError;
-pub use memory::Memory;
-pub use postgres::Postgres;
-pub use sqlite::Sqlite;
+pub use storage::{Backend, Notify, Storage};
 
 /// A connection to storage. Several may be open at the same time, in one process or in many.
 pub trait Log: Send {
@@ -47,7 +45,7 @@ pub trait Log: Send {
         study: StudyId,
         head: u64,
         bodies: &[String],
-        leases: &[LeaseChange<'_>],
+        leases: &[LeaseChange],
     ) -> Result<Appended, StorageError>;
 
     /// Gives the records after `after` to `each`, in order, with their numbers, until that says stop.
@@ -58,7 +56,7 @@ pub trait Log: Send {
         &mut self,
         study: StudyId,
         after: u64,
-        each: &mut dyn FnMut(u64, &str) -> Reading,
+        each: &mut dyn FnMut(u64, &str) -> ControlFlow<()>,
     ) -> Result<(), StorageError>;
 
     /// Looks for damage that reading alone may not notice. Only SQLite can say more than its records' checksums do.
@@ -118,15 +116,6 @@ pub enum Appended {
     Gone,
 }
 
-/// Whether to go on reading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reading {
-    /// The next record, please.
-    GoOn,
-    /// No more.
-    Stop,
-}
-
 /// Who runs a trial, and whether that is still to be believed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
@@ -139,14 +128,14 @@ pub struct Lease {
 }
 
 /// A change to leases that goes with records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeaseChange<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LeaseChange {
     /// `owner` runs the trial; in place of the lease that there is.
     Claim {
         /// The number of the trial.
         trial: usize,
         /// Whose it is.
-        owner: &'a str,
+        owner: String,
         /// For how long, unless it is renewed.
         lasts: Duration,
     },
@@ -157,129 +146,11 @@ pub enum LeaseChange<'a> {
     },
 }
 
-/// Where studies are kept, by name: `optimist.db`, `postgres://user@host/database`, or `memory`.
-#[derive(Clone)]
-pub struct Storage {
-    place: Place,
-    notify: Notify,
-}
-
-#[derive(Clone)]
-enum Place {
-    Memory(Memory),
-    Sqlite(PathBuf),
-    Postgres(String),
-}
-
-/// Told, in a sentence, of trouble that is being dealt with, such as a server that has gone away.
-pub type Notify = Arc<dyn Fn(&str) + Send + Sync>;
-
-impl Storage {
-    /// In memory: gone with the program, shared by its clones.
-    pub fn memory() -> Self {
-        Self { place: Place::Memory(Memory::default()), notify: Arc::new(|_| ()) }
-    }
-
-    /// A SQLite file, made if it is not there.
-    pub fn sqlite(path: impl Into<PathBuf>) -> Self {
-        Self { place: Place::Sqlite(path.into()), notify: Arc::new(|_| ()) }
-    }
-
-    /// A PostgreSQL database, as `postgres://user:password@host:port/database`.
-    pub fn postgres(url: impl Into<String>) -> Self {
-        Self { place: Place::Postgres(url.into()), notify: Arc::new(|_| ()) }
-    }
-
-    /// The same, with somebody to tell of trouble.
-    #[must_use]
-    pub fn with_notify(self, notify: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self { notify: Arc::new(notify), ..self }
-    }
-
-    /// Opens a connection.
-    ///
-    /// # Errors
-    /// If there is no storage there and none can be made, or it is not ours.
-    pub fn connect(&self) -> Result<Box<dyn Log>, StorageError> {
-        if let Err(error @ StorageError::Empty { .. }) = self.exists() {
-            (self.notify)(&format!("a new database is begun: {error}"));
-        }
-        Ok(match &self.place {
-            Place::Memory(memory) => Box::new(memory.clone()),
-            Place::Sqlite(path) => Box::new(Sqlite::open(path)?),
-            Place::Postgres(url) => Box::new(Postgres::connect(url, Arc::clone(&self.notify))?),
-        })
-    }
-
-    /// Whether anything is there to read. Only a file can be missing.
-    ///
-    /// # Errors
-    /// If there is a file with nothing in it: there may have been studies.
-    pub fn exists(&self) -> Result<bool, StorageError> {
-        match &self.place {
-            Place::Sqlite(path) => match path.metadata() {
-                Ok(file) if file.is_file() && file.len() == 0 => {
-                    Err(StorageError::Empty { place: self.to_string() })
-                }
-                found => Ok(found.is_ok()),
-            },
-            Place::Memory(_) | Place::Postgres(_) => Ok(true),
-        }
-    }
-}
-
-impl FromStr for Storage {
-    type Err = StorageError;
-
-    fn from_str(word: &str) -> Result<Self, StorageError> {
-        match word.split_once("://") {
-            _ if word == "memory" => Ok(Self::memory()),
-            Some(("postgres" | "postgresql", _)) => Ok(Self::postgres(word)),
-            Some((scheme, _)) => Err(StorageError::UnknownScheme { scheme: scheme.to_owned() }),
-            None if word.is_empty() => Err(StorageError::NoPlace),
-            None => Ok(Self::sqlite(word)),
-        }
-    }
-}
-
-/// Without the password.
-impl Display for Storage {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match &self.place {
-            Place::Memory(_) => f.write_str("memory"),
-            Place::Sqlite(path) => write!(f, "{}", path.display()),
-            Place::Postgres(url) => f.write_str(&postgres::without_password(url)),
-        }
-    }
-}
-
-impl fmt::Debug for Storage {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "Storage({self})")
-    }
-}
-
 /// What is stored beside a record, so that a change of a single bit is noticed (FNV-1a).
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 fn checksum(body: &str) -> i64 {
     let hash = body.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     hash.cast_signed()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_place_is_known_by_how_it_looks() {
-        let shown = |word: &str| word.parse::<Storage>().unwrap().to_string();
-        assert_eq!(shown("memory"), "memory");
-        assert_eq!(shown("runs/optimist.db"), "runs/optimist.db");
-        assert_eq!(shown("postgres://me:secret@host:5433/lab"), "postgres://me@host:5433/lab");
-        assert_eq!(shown("postgresql://host/lab"), "postgresql://host/lab");
-        let error = "mysql://host/lab".parse::<Storage>().unwrap_err().to_string();
-        assert!(error.contains("`mysql://`") && error.contains("postgres://"), "{error}");
-        assert!("".parse::<Storage>().is_err());
-    }
 }

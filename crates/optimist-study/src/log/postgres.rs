@@ -4,13 +4,16 @@
 //! of the server. A connection that is lost is made again, and what was being done is done again: an append that had gone
 //! through before the connection broke is recognised by its text.
 
+use std::fmt::{self, Display, Formatter};
+use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::{Client, Config, Error, NoTls, Transaction};
 
-use super::{Appended, Entry, Lease, LeaseChange, Log, Notify, Reading, StorageError, StudyId, checksum};
+use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId, checksum};
 
 /// The version of the tables.
 const FORMAT: i32 = 1;
@@ -39,6 +42,22 @@ const TABLES: &str = "
         PRIMARY KEY (study, trial)
     );
 ";
+
+/// A database by its address.
+pub(super) struct PostgresDatabase(pub String);
+
+impl Backend for PostgresDatabase {
+    fn connect(&self, notify: &Notify) -> Result<Box<dyn Log>, StorageError> {
+        Ok(Box::new(Postgres::connect(&self.0, Arc::clone(notify))?))
+    }
+}
+
+/// Without the password.
+impl Display for PostgresDatabase {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&without_password(&self.0))
+    }
+}
 
 /// A connection to a PostgreSQL database.
 pub struct Postgres {
@@ -136,7 +155,7 @@ impl Log for Postgres {
         study: StudyId,
         head: u64,
         bodies: &[String],
-        leases: &[LeaseChange<'_>],
+        leases: &[LeaseChange],
     ) -> Result<Appended, StorageError> {
         self.persist(|client, n_lost| {
             let mut transaction = client.transaction()?;
@@ -165,7 +184,7 @@ impl Log for Postgres {
         &mut self,
         study: StudyId,
         after: u64,
-        each: &mut dyn FnMut(u64, &str) -> Reading,
+        each: &mut dyn FnMut(u64, &str) -> ControlFlow<()>,
     ) -> Result<(), StorageError> {
         let mut after = after.cast_signed();
         loop {
@@ -181,7 +200,7 @@ impl Log for Postgres {
                     let problem = format!("record {seq} of study {} is not what was written", study.0);
                     return Err(StorageError::Damaged { place: without_password(&self.url), problem });
                 }
-                if each(seq.cast_unsigned(), body) == Reading::Stop {
+                if each(seq.cast_unsigned(), body).is_break() {
                     return Ok(());
                 }
                 after = seq;
@@ -274,16 +293,16 @@ fn is_there(
     Ok(transaction.query_opt(query, &[&study.0, &seq.cast_signed(), first])?.is_some())
 }
 
-fn apply(transaction: &mut Transaction<'_>, study: StudyId, change: &LeaseChange<'_>) -> Result<(), Error> {
-    match *change {
+fn apply(transaction: &mut Transaction<'_>, study: StudyId, change: &LeaseChange) -> Result<(), Error> {
+    match change {
         LeaseChange::Claim { trial, owner, lasts } => {
             let query = "INSERT INTO optimist_leases VALUES ($1, $2, $3, clock_timestamp() + make_interval(secs => $4))
                          ON CONFLICT (study, trial) DO UPDATE SET owner = excluded.owner, until = excluded.until";
-            transaction.execute(query, &[&study.0, &integer(trial), &owner, &seconds(lasts)])
+            transaction.execute(query, &[&study.0, &integer(*trial), &owner, &seconds(*lasts)])
         }
         LeaseChange::Release { trial } => transaction.execute(
             "DELETE FROM optimist_leases WHERE study = $1 AND trial = $2",
-            &[&study.0, &integer(trial)],
+            &[&study.0, &integer(*trial)],
         ),
     }
     .map(drop)
@@ -333,7 +352,7 @@ fn explain(place: &str, error: &Error) -> StorageError {
 }
 
 /// The address as it may be shown.
-pub(super) fn without_password(url: &str) -> String {
+fn without_password(url: &str) -> String {
     let shown = || {
         let (scheme, rest) = url.split_once("://")?;
         let authority_end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -354,6 +373,27 @@ pub(super) fn without_password(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use crate::log::Storage;
+    use crate::log_contract;
+
+    log_contract!(contract, scratch);
+
+    /// A schema of its own on the server that `scripts/test` starts.
+    fn scratch(fact: &str) -> Option<Storage> {
+        static N_SCHEMAS: AtomicUsize = AtomicUsize::new(0);
+        let Ok(url) = std::env::var("OPTIMIST_TEST_POSTGRES") else {
+            eprintln!("SKIPPED: {fact} on PostgreSQL; `scripts/postgres-test-server run cargo test` runs it");
+            return None;
+        };
+        let n = N_SCHEMAS.fetch_add(1, Ordering::Relaxed);
+        let schema = format!("contract_{}_{n}", std::process::id());
+        let mut client = Client::connect(&url, NoTls).unwrap();
+        client.batch_execute(&format!("CREATE SCHEMA {schema}")).unwrap();
+        let separator = if url.contains('?') { '&' } else { '?' };
+        Some(Storage::postgres(format!("{url}{separator}options=-csearch_path%3D{schema}")))
+    }
 
     #[test]
     fn passwords_are_not_shown() {

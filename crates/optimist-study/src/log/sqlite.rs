@@ -3,14 +3,16 @@
 //! Every write is one transaction that locks the file before it reads, so that it waits for its turn and never fails
 //! halfway. What was stored is on the disk, not on its way there (`synchronous = FULL`).
 
-use std::path::Path;
+use std::fmt::{self, Display, Formatter};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
 
-use super::{Appended, Entry, Lease, LeaseChange, Log, Reading, StorageError, StudyId, checksum};
+use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId, checksum};
 
 /// In the header of our files: "OPTM".
 const APPLICATION_ID: i64 = 0x4f50_544d;
@@ -38,6 +40,30 @@ const TABLES: &str = "
         PRIMARY KEY (study, trial)
     ) WITHOUT ROWID;
 ";
+
+/// A file that is a database, or will be.
+pub(super) struct SqliteFile(pub PathBuf);
+
+impl Backend for SqliteFile {
+    fn connect(&self, _: &Notify) -> Result<Box<dyn Log>, StorageError> {
+        Ok(Box::new(Sqlite::open(&self.0)?))
+    }
+
+    fn exists(&self) -> Result<bool, StorageError> {
+        match self.0.metadata() {
+            Ok(file) if file.is_file() && file.len() == 0 => {
+                Err(StorageError::Empty { place: self.to_string() })
+            }
+            found => Ok(found.is_ok()),
+        }
+    }
+}
+
+impl Display for SqliteFile {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.display().fmt(f)
+    }
+}
 
 /// A connection to a SQLite file.
 pub struct Sqlite {
@@ -122,7 +148,7 @@ impl Log for Sqlite {
         study: StudyId,
         head: u64,
         bodies: &[String],
-        leases: &[LeaseChange<'_>],
+        leases: &[LeaseChange],
     ) -> Result<Appended, StorageError> {
         self.write(|transaction| {
             let mut last = transaction.prepare_cached("SELECT max(seq) FROM records WHERE study = ?1")?;
@@ -145,7 +171,7 @@ impl Log for Sqlite {
         &mut self,
         study: StudyId,
         after: u64,
-        each: &mut dyn FnMut(u64, &str) -> Reading,
+        each: &mut dyn FnMut(u64, &str) -> ControlFlow<()>,
     ) -> Result<(), StorageError> {
         let mut damaged = None;
         let mut read = || {
@@ -159,7 +185,7 @@ impl Log for Sqlite {
                     damaged = Some(seq);
                     break;
                 }
-                if each(seq, body) == Reading::Stop {
+                if each(seq, body).is_break() {
                     break;
                 }
             }
@@ -232,18 +258,14 @@ fn insert(
     insert.execute(params![study.0, seq.cast_signed(), body, checksum(body)]).map(drop)
 }
 
-fn apply(
-    transaction: &Transaction<'_>,
-    study: StudyId,
-    change: &LeaseChange<'_>,
-) -> Result<(), rusqlite::Error> {
-    match *change {
+fn apply(transaction: &Transaction<'_>, study: StudyId, change: &LeaseChange) -> Result<(), rusqlite::Error> {
+    match change {
         LeaseChange::Claim { trial, owner, lasts } => transaction
             .prepare_cached("INSERT OR REPLACE INTO leases VALUES (?1, ?2, ?3, unixepoch('subsec') + ?4)")?
-            .execute(params![study.0, integer(trial), owner, lasts.as_secs_f64()]),
+            .execute(params![study.0, integer(*trial), owner, lasts.as_secs_f64()]),
         LeaseChange::Release { trial } => transaction
             .prepare_cached("DELETE FROM leases WHERE study = ?1 AND trial = ?2")?
-            .execute(params![study.0, integer(trial)]),
+            .execute(params![study.0, integer(*trial)]),
     }
     .map(drop)
 }
@@ -390,6 +412,32 @@ fn explain(place: &str, error: &rusqlite::Error) -> StorageError {
 mod tests {
     use super::*;
     use std::fs;
+
+    use crate::log::Storage;
+    use crate::log_contract;
+
+    log_contract!(contract, |_: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        Storage::new(Scratch { file: SqliteFile(folder.path().join("a.db")), _folder: folder })
+    });
+
+    /// A file whose folder is removed with the last storage that uses it.
+    struct Scratch {
+        file: SqliteFile,
+        _folder: tempfile::TempDir,
+    }
+
+    impl Backend for Scratch {
+        fn connect(&self, notify: &Notify) -> Result<Box<dyn Log>, StorageError> {
+            self.file.connect(notify)
+        }
+    }
+
+    impl Display for Scratch {
+        fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+            self.file.fmt(f)
+        }
+    }
 
     #[test]
     fn a_file_that_is_something_else_is_left_alone() {

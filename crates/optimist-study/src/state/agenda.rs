@@ -111,10 +111,11 @@ impl State {
             point.n_measured += trial.measurements.len();
             point.sum += trial.measurements.iter().map(|measured| measured.value).sum::<f64>();
         }
-        let mean = |point: &Point| self.direction().flip(point.sum / point.n_measured as f64);
+        let mean = |point: &Point| point.sum / point.n_measured as f64;
+        let is_better = |a: &Point, b: &Point| self.direction().is_better(mean(a), mean(b));
         let valued = || points.iter().enumerate().filter(|(_, point)| point.n_measured > 0);
         let (number, best) =
-            valued().reduce(|best, next| if mean(next.1) > mean(best.1) { next } else { best })?;
+            valued().reduce(|best, next| if is_better(next.1, best.1) { next } else { best })?;
         let is_due =
             best.n_measured + best.n_running < replicates && valued().nth(FEWEST_POINTS - 1).is_some();
         is_due.then_some(number)

@@ -1,20 +1,20 @@
-//! What can be done to a study: ask, tell, fail, put back, cancel, enqueue, change its plan, reclaim.
+//! What can be done to a study: ask, tell, cancel, enqueue, change its plan, reclaim.
 //!
 //! Each of these decides, from the state, what to append; `commit` appends it. So any number of processes may do any of
 //! this at the same time.
 
 use std::time::Duration;
 
-use optimist::ENGINE_VERSION;
 use optimist::space::Assignment;
+use optimist::{ENGINE_VERSION, Why};
 
 use super::commit::Decision;
 use super::{Job, Kept, Study};
 use crate::definition::Plan;
 use crate::error::StudyError;
+use crate::evaluation::{Evaluation, Measurement};
 use crate::event::{Cause, Event, FailureKind, Source};
 use crate::identity::{Identity, is_gone};
-use crate::objective::{Measurement, NoValue};
 use crate::state::{Next, State};
 use crate::trial::{Trial, TrialState};
 
@@ -60,110 +60,79 @@ impl Study {
         self.refresh()?;
         self.commit(|study| {
             let trial = study.state.trials().len();
-            let (source, params) = match next(&study.state) {
+            let (source, params, why) = match next(&study.state) {
                 None => return Ok(Decision::leave(None)),
                 Some(Next::Retry(trial)) => {
                     let known = &study.state.trials()[trial];
-                    let job = Job { trial, params: known.params.clone(), source: known.source };
+                    let (params, why) = (known.params.clone(), known.why.clone());
+                    let job = Job { trial, params, source: known.source, why };
                     let retried = Event::Retried { trial, worker: worker.clone() };
                     return Ok(Decision::append(retried, Some(job)).claim(trial, lease));
                 }
-                Some(Next::Enqueued(params)) => (Source::Enqueued, params),
+                Some(Next::Enqueued(params)) => (Source::Enqueued, params, None),
                 Some(Next::Replicate(of)) => {
-                    (Source::Replicate { of }, study.state.trials()[of].params.clone())
+                    (Source::Replicate { of }, study.state.trials()[of].params.clone(), None)
                 }
                 Some(Next::Suggest) => match suggestion.take().filter(|made| made.trial == trial) {
                     // Others have told, but nobody has asked: it is as good as it was.
-                    Some(made) => (made.source, made.params),
+                    Some(made) => (made.source, made.params, made.why),
                     None => study.suggest(trial)?,
                 },
             };
-            let job = Job { trial, params, source };
+            let job = Job { trial, params, source, why };
             suggestion = matches!(source, Source::Suggested { .. }).then(|| job.clone());
-            let (params, worker) = (job.params.clone(), worker.clone());
-            let asked = Event::Asked { trial, params, source, worker };
+            let (params, worker, why) = (job.params.clone(), worker.clone(), job.why.clone());
+            let asked = Event::Asked { trial, params, source, worker, why };
             Ok(Decision::append(asked, Some(job)).claim(trial, lease))
         })
     }
 
-    fn suggest(&mut self, trial: usize) -> Result<(Source, Assignment), StudyError> {
-        let (adviser, state) = self.adviser()?;
-        let gain = state.plan().min_gain.and_then(|_| adviser.expected_gain());
+    fn suggest(&mut self, trial: usize) -> Result<(Source, Assignment, Option<Why>), StudyError> {
+        let (sampler, state) = self.sampler()?;
+        let gain = state.plan().min_gain.and_then(|_| sampler.expected_gain());
         let source = Source::Suggested {
             seen: state.head(),
             gain: gain.filter(|gain| gain.is_finite()),
             engine: (state.engine() != ENGINE_VERSION).then_some(ENGINE_VERSION),
         };
-        Ok((source, adviser.suggest(trial, state)))
+        let (params, why) = sampler.suggest(trial, state);
+        Ok((source, params, Some(why)))
     }
 
-    /// Stores a value. It may come late: it completes a trial that has none, and is a further measurement of one that has.
-    /// The same value a second time is nothing new.
+    /// Stores what came of a trial: a value, a failure, or that it was stopped.
+    ///
+    /// A value may come late: it completes a trial that has none, and is a further measurement of one that has. The same
+    /// value a second time is nothing new. A trial that was stopped is put back, as if it had not been started; so is one that
+    /// failed and wants another attempt, if it may have one.
     ///
     /// # Errors
     /// If there is no such trial, the value is not finite, or storage cannot be written.
     pub fn tell(
         &mut self,
         trial: usize,
-        measured: Measurement,
+        evaluation: impl Into<Evaluation>,
         seconds: Option<f64>,
     ) -> Result<Kept, StudyError> {
-        if !measured.value.is_finite() {
-            return Err(StudyError::NotFinite { trial, value: measured.value });
-        }
-        if let Some(noise_std) = measured.noise_std.filter(|std| !std.is_finite() || *std < 0.0) {
-            return Err(StudyError::BadNoise { trial, noise_std });
-        }
+        let evaluation = evaluation.into();
+        check(trial, &evaluation)?;
         self.refresh()?;
         self.commit(|study| {
             let known = study.trial(trial)?;
-            if known.measurements.iter().any(|other| other.value.to_bits() == measured.value.to_bits()) {
+            if is_nothing_new(known, &evaluation) {
                 return Ok(Decision::leave(Kept::Already));
             }
-            let told = Event::Told { trial, measured: measured.clone(), seconds };
-            Ok(Decision::append(told, Kept::Stored).release(trial))
-        })
-    }
-
-    /// Stores that a trial gave no value. If it may be tried again, it is put back.
-    ///
-    /// # Errors
-    /// If there is no such trial, or storage cannot be written.
-    pub fn fail(
-        &mut self,
-        trial: usize,
-        failure: &NoValue,
-        seconds: Option<f64>,
-    ) -> Result<Kept, StudyError> {
-        self.refresh()?;
-        self.commit(|study| {
-            let known = study.trial(trial)?;
-            if known.has_ended() {
-                return Ok(Decision::leave(Kept::Already));
-            }
-            let NoValue { kind, reason, stderr } = failure.clone();
             let may_retry = known.attempts < study.state.plan().max_attempts;
-            let event = if kind == FailureKind::Retried && may_retry {
-                Event::Requeued { trial, cause: Cause::Retry, reason }
-            } else {
-                Event::Failed { trial, kind, reason, stderr, seconds }
+            let event = match evaluation.clone() {
+                Evaluation::Measured(measured) => Event::Told { trial, measured, seconds },
+                Evaluation::Failed { kind: FailureKind::Retried, reason, .. } if may_retry => {
+                    Event::Requeued { trial, cause: Cause::Retry, reason }
+                }
+                Evaluation::Failed { kind, reason, stderr } => {
+                    Event::Failed { trial, kind, reason, stderr, seconds }
+                }
+                Evaluation::Stopped { reason } => Event::Requeued { trial, cause: Cause::Stopped, reason },
             };
             Ok(Decision::append(event, Kept::Stored).release(trial))
-        })
-    }
-
-    /// Puts a running trial back, as if it had not been started.
-    ///
-    /// # Errors
-    /// If there is no such trial, or storage cannot be written.
-    pub fn put_back(&mut self, trial: usize, reason: &str) -> Result<Kept, StudyError> {
-        self.refresh()?;
-        self.commit(|study| {
-            if study.trial(trial)?.state != TrialState::Running {
-                return Ok(Decision::leave(Kept::Already));
-            }
-            let requeued = Event::Requeued { trial, cause: Cause::Stopped, reason: reason.to_owned() };
-            Ok(Decision::append(requeued, Kept::Stored).release(trial))
         })
     }
 
@@ -192,6 +161,7 @@ impl Study {
         self.refresh()?;
         self.commit(|_| Ok(Decision::append(Event::Enqueued { params: params.clone() }, ())))
     }
+
     /// Goes on with another plan; nothing happens if it is the same.
     ///
     /// # Errors
@@ -249,5 +219,25 @@ impl Study {
             trial,
             n_trials: self.state.trials().len(),
         })
+    }
+}
+
+/// Whether a value is one that can be stored.
+fn check(trial: usize, evaluation: &Evaluation) -> Result<(), StudyError> {
+    let Evaluation::Measured(Measurement { value, noise_std, .. }) = *evaluation else { return Ok(()) };
+    match noise_std.filter(|std| !std.is_finite() || *std < 0.0) {
+        _ if !value.is_finite() => Err(StudyError::NotFinite { trial, value }),
+        Some(noise_std) => Err(StudyError::BadNoise { trial, noise_std }),
+        None => Ok(()),
+    }
+}
+
+fn is_nothing_new(known: &Trial, evaluation: &Evaluation) -> bool {
+    match evaluation {
+        Evaluation::Measured(measured) => {
+            known.measurements.iter().any(|other| other.value.to_bits() == measured.value.to_bits())
+        }
+        Evaluation::Failed { .. } => known.has_ended(),
+        Evaluation::Stopped { .. } => known.state != TrialState::Running,
     }
 }

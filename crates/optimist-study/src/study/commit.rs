@@ -24,7 +24,6 @@ impl Study {
             let records: Vec<Record> =
                 (head + 1..).zip(events).map(|(seq, event)| Record::new(seq, event)).collect();
             let bodies: Vec<String> = records.iter().map(Record::to_json).collect();
-            let leases: Vec<LeaseChange<'_>> = leases.iter().map(Lease::change).collect();
             match self.log.append(self.id, head, &bodies, &leases)? {
                 Appended::Stored => {
                     for record in records {
@@ -50,14 +49,8 @@ impl Study {
 /// What to append, and what to answer when that is done.
 pub(super) struct Decision<T> {
     pub events: Vec<Event>,
-    leases: Vec<Lease>,
+    leases: Vec<LeaseChange>,
     pub result: T,
-}
-
-/// A change to a lease.
-enum Lease {
-    Claim { trial: usize, owner: String, lasts: Duration },
-    Release { trial: usize },
 }
 
 impl<T> Decision<T> {
@@ -74,34 +67,28 @@ impl<T> Decision<T> {
     }
 
     pub fn claim(mut self, trial: usize, lease: Option<(&str, Duration)>) -> Self {
-        let claimed = lease.map(|(owner, lasts)| Lease::Claim { trial, owner: owner.to_owned(), lasts });
+        let claimed =
+            lease.map(|(owner, lasts)| LeaseChange::Claim { trial, owner: owner.to_owned(), lasts });
         self.leases.extend(claimed);
         self
     }
 
     pub fn release(mut self, trial: usize) -> Self {
-        self.leases.push(Lease::Release { trial });
+        self.leases.push(LeaseChange::Release { trial });
         self
-    }
-}
-
-impl Lease {
-    fn change(&self) -> LeaseChange<'_> {
-        match self {
-            Self::Claim { trial, owner, lasts } => LeaseChange::Claim { trial: *trial, owner, lasts: *lasts },
-            Self::Release { trial } => LeaseChange::Release { trial: *trial },
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ops::ControlFlow;
+
     use optimist::space::Assignment;
 
+    use crate::evaluation::Measurement;
     use crate::event::Source;
-    use crate::log::{Entry, Lease, Log, Reading, Storage, StorageError, StudyId};
-    use crate::objective::Measurement;
+    use crate::log::{Entry, Lease, Log, Storage, StorageError, StudyId};
     use crate::{Kept, StudyFile};
 
     /// A log in which somebody else does something just before every append, as long as there is something to do.
@@ -126,7 +113,7 @@ mod tests {
             study: StudyId,
             head: u64,
             bodies: &[String],
-            leases: &[LeaseChange<'_>],
+            leases: &[LeaseChange],
         ) -> Result<Appended, StorageError> {
             if self.is_damaged {
                 return Ok(Appended::Moved);
@@ -141,7 +128,7 @@ mod tests {
             &mut self,
             study: StudyId,
             after: u64,
-            each: &mut dyn FnMut(u64, &str) -> Reading,
+            each: &mut dyn FnMut(u64, &str) -> ControlFlow<()>,
         ) -> Result<(), StorageError> {
             self.log.read(study, after, each)
         }
@@ -211,6 +198,7 @@ mod tests {
             params,
             source: Source::Suggested { seen: 3, gain: None, engine: None },
             worker: None,
+            why: None,
         };
         study.commit(|_| Ok(Decision::append(asked.clone(), ()))).unwrap();
         let verification = study.verify(|_| ()).unwrap();

@@ -1,12 +1,14 @@
 //! Out of one storage and into another: a study's log as lines of text, and trials that were made elsewhere.
 
+use std::ops::ControlFlow;
+
 use super::commit::Decision;
-use super::{Import, Imported, Study};
+use super::{Import, Imported, Study, record};
 use crate::error::StudyError;
-use crate::event::{Event, Record, Source};
+use crate::evaluation::Measurement;
+use crate::event::{Event, Source};
 use crate::import;
-use crate::log::{Appended, LeaseChange, Log, Reading, Storage, StudyId};
-use crate::objective::Measurement;
+use crate::log::{Appended, LeaseChange, Log, Storage, StudyId};
 use crate::state::State;
 use crate::trial::Trial;
 
@@ -15,7 +17,7 @@ impl Study {
     ///
     /// # Errors
     /// If the log cannot be read.
-    pub fn export(&mut self, mut each: impl FnMut(&str) -> Reading) -> Result<(), StudyError> {
+    pub fn export(&mut self, mut each: impl FnMut(&str) -> ControlFlow<()>) -> Result<(), StudyError> {
         self.log.read(self.id, 0, &mut |_, body| each(body))?;
         Ok(())
     }
@@ -100,11 +102,7 @@ fn fold<'l>(
     let mut state: Option<State> = None;
     let mut bodies = Vec::new();
     for (seq, line) in (1..).zip(lines.into_iter().filter(|line| !line.trim().is_empty())) {
-        let unreadable = |error| match error {
-            StudyError::Unreadable { problem } => StudyError::broken(seq, problem),
-            other => other,
-        };
-        let mut record = Record::from_json(line).map_err(unreadable)?;
+        let mut record = record(seq, line)?;
         if let (Some(name), Event::Created { definition, .. }) = (name, &mut record.event) {
             definition.name = name.to_owned();
             bodies.push(record.to_json());
@@ -121,11 +119,14 @@ fn fold<'l>(
 }
 
 /// A last chance to be told for whoever ran a trial when the log was exported.
-fn leases(state: &State) -> Vec<LeaseChange<'static>> {
+fn leases(state: &State) -> Vec<LeaseChange> {
     let plan = state.plan();
     let running = state.running().filter(|_| plan.objective.is_some());
-    let lease =
-        |trial: &Trial| LeaseChange::Claim { trial: trial.number, owner: "restored", lasts: plan.lease };
+    let lease = |trial: &Trial| LeaseChange::Claim {
+        trial: trial.number,
+        owner: "restored".to_owned(),
+        lasts: plan.lease,
+    };
     running.map(lease).collect()
 }
 
@@ -133,7 +134,7 @@ fn append(
     log: &mut dyn Log,
     id: StudyId,
     bodies: &[String],
-    leases: &[LeaseChange<'_>],
+    leases: &[LeaseChange],
 ) -> Result<(), StudyError> {
     match log.append(id, 1, bodies, leases)? {
         Appended::Stored => Ok(()),
@@ -166,7 +167,7 @@ mod tests {
         study
             .export(|line| {
                 lines.push(line.to_owned());
-                Reading::GoOn
+                ControlFlow::Continue(())
             })
             .unwrap();
         lines

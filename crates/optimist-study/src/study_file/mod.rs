@@ -18,7 +18,7 @@ use toml::de::DeTable;
 use crate::definition::{Definition, Direction, Plan};
 use crate::objective::Objective;
 pub use problem::StudyFileError;
-use problem::{Problem, Source};
+use problem::{Problem, SourceFile};
 use table::{Finite, Positive, Table, entries};
 
 /// A study, as its file describes it.
@@ -26,7 +26,7 @@ use table::{Finite, Positive, Table, entries};
 pub struct StudyFile {
     /// What it says.
     pub definition: Definition,
-    source: Source,
+    source: SourceFile,
 }
 
 const DIRECTIONS: [(&str, Direction); 2] =
@@ -42,7 +42,7 @@ impl StudyFile {
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
         let folder =
             path.canonicalize().map_err(unreadable)?.parent().map_or_else(PathBuf::new, Path::to_owned);
-        parse(Source { path: path.to_owned(), text }, folder)
+        parse(SourceFile { path: path.to_owned(), text }, folder)
     }
 
     /// Checks the text of a study file that is not in a file. Its command runs in the current folder.
@@ -51,7 +51,7 @@ impl StudyFile {
     /// If it says something that cannot be meant.
     pub fn parse(text: &str) -> Result<Self, StudyFileError> {
         let folder = std::env::current_dir().unwrap_or_default();
-        parse(Source { path: PathBuf::from("study.toml"), text: text.to_owned() }, folder)
+        parse(SourceFile { path: PathBuf::from("study.toml"), text: text.to_owned() }, folder)
     }
 
     /// The objective, for whoever cannot do without.
@@ -81,7 +81,7 @@ impl StudyFile {
     }
 }
 
-fn parse(source: Source, folder: PathBuf) -> Result<StudyFile, StudyFileError> {
+fn parse(source: SourceFile, folder: PathBuf) -> Result<StudyFile, StudyFileError> {
     let mut problems = Vec::new();
     let study = match DeTable::parse(&source.text) {
         Ok(document) => study(document.get_ref(), &source, folder, &mut problems),
@@ -103,7 +103,7 @@ fn parse(source: Source, folder: PathBuf) -> Result<StudyFile, StudyFileError> {
 /// `None` only if there are problems.
 fn study(
     document: &DeTable<'_>,
-    source: &Source,
+    source: &SourceFile,
     folder: PathBuf,
     problems: &mut Vec<Problem>,
 ) -> Option<StudyFile> {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use super::problem::{Problem, nearest};
+use optimist::spelling::nearest;
+
+use super::problem::Problem;
 use super::table::{Entry, FromToml, Table};
 use crate::objective::{Mode, Objective, environment_name};
 

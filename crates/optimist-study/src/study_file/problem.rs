@@ -4,16 +4,18 @@ use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use optimist::spelling::nearest;
+
 /// The text of a study file and where it came from.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Source {
+pub struct SourceFile {
     /// As the user wrote it.
     pub path: PathBuf,
     /// The whole file.
     pub text: String,
 }
 
-impl Source {
+impl SourceFile {
     /// The name of the file without its ending.
     pub fn stem(&self) -> String {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
@@ -48,7 +50,7 @@ pub enum StudyFileError {
     #[error("{}", Rendered { file, problems })]
     Wrong {
         /// What was read.
-        file: Box<Source>,
+        file: Box<SourceFile>,
         /// Never empty; in the order of the file.
         problems: Vec<Problem>,
     },
@@ -73,18 +75,6 @@ impl Problem {
     }
 }
 
-/// The candidate spelled most like `word`, if any is close enough to be what was meant.
-pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    const CLOSE_ENOUGH: f64 = 0.75;
-    let word = word.to_lowercase();
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&word, &candidate.to_lowercase()), candidate))
-        .filter(|(similarity, _)| *similarity >= CLOSE_ENOUGH)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
-}
-
 /// `a`, `b` or `c`.
 pub fn alternatives<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     let quoted: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();
@@ -95,7 +85,7 @@ pub fn alternatives<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
 }
 
 struct Rendered<'a> {
-    file: &'a Source,
+    file: &'a SourceFile,
     problems: &'a [Problem],
 }
 
@@ -115,16 +105,27 @@ impl Display for Rendered<'_> {
 }
 
 fn show(f: &mut Formatter<'_>, path: &Path, text: &str, problem: &Problem) -> fmt::Result {
-    let place = Place::of(&problem.span, text);
-    let number = place.line_number.to_string();
+    let excerpt = Excerpt::of(&problem.span, text);
+    let number = excerpt.line_number.to_string();
     let gutter = " ".repeat(number.len());
     writeln!(f, "{}", problem.message)?;
-    writeln!(f, "{gutter}--> {}:{}:{}", path.display(), place.line_number, place.before.chars().count() + 1)?;
+    writeln!(
+        f,
+        "{gutter}--> {}:{}:{}",
+        path.display(),
+        excerpt.line_number,
+        excerpt.before.chars().count() + 1
+    )?;
     writeln!(f, "{gutter} |")?;
-    writeln!(f, "{number} | {}", place.line)?;
+    writeln!(f, "{number} | {}", excerpt.line)?;
     // Tabs are kept so that the caret stands below its text whatever the width of a tab.
-    let indent: String = place.before.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-    write!(f, "{gutter} | {indent}{} {}", "^".repeat(place.marked.chars().count().max(1)), problem.expected)?;
+    let indent: String = excerpt.before.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    write!(
+        f,
+        "{gutter} | {indent}{} {}",
+        "^".repeat(excerpt.marked.chars().count().max(1)),
+        problem.expected
+    )?;
     if let Some(help) = &problem.help {
         write!(f, "\n{gutter} = help: {help}")?;
     }
@@ -132,14 +133,14 @@ fn show(f: &mut Formatter<'_>, path: &Path, text: &str, problem: &Problem) -> fm
 }
 
 /// The line on which a span starts, cut into what is before the span, the span, and the rest.
-struct Place<'t> {
+struct Excerpt<'t> {
     line_number: usize,
     line: &'t str,
     before: &'t str,
     marked: &'t str,
 }
 
-impl<'t> Place<'t> {
+impl<'t> Excerpt<'t> {
     fn of(span: &Range<usize>, text: &'t str) -> Self {
         let start = floor_char_boundary(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
 
     fn rendered(text: &str, problems: Vec<Problem>) -> String {
-        let file = Box::new(Source { path: "s.toml".into(), text: text.into() });
+        let file = Box::new(SourceFile { path: "s.toml".into(), text: text.into() });
         StudyFileError::Wrong { file, problems }.to_string()
     }
 
@@ -183,12 +184,5 @@ mod tests {
         assert!(shown.contains("1 | a = [\n  |     ^ e"), "{shown}");
         let shown = rendered("", vec![Problem::new(7..9, "m", "e")]);
         assert!(shown.contains("s.toml:1:1"), "{shown}");
-    }
-
-    #[test]
-    fn abbreviations_and_typing_errors_are_recognised_but_strangers_are_not() {
-        assert_eq!(nearest("max", ["maximize", "minimize"]), Some("maximize"));
-        assert_eq!(nearest("Minimise", ["maximize", "minimize"]), Some("minimize"));
-        assert_eq!(nearest("banana", ["maximize", "minimize"]), None);
     }
 }

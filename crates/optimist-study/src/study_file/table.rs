@@ -8,10 +8,11 @@ use std::ops::Range;
 use std::time::Duration;
 
 use optimist::space::Value;
+use optimist::spelling::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::problem::{Problem, alternatives, nearest};
+use super::problem::{Problem, alternatives};
 
 /// A table of the file, of which keys can be taken.
 pub struct Table<'t> {

@@ -3,13 +3,18 @@
 use super::Random;
 use crate::encode::{Domain, Encoding};
 use crate::optimizer::{Observation, Optimizer, Outcome, Rng, rng};
+use crate::policy::Policy;
 use crate::space::{Kind, Parameter, Space, Value};
 
 /// What is maximised.
 type Function<'a> = &'a dyn Fn(&[f64]) -> f64;
 
-/// How the optimizer to be checked is started, with a seed.
-pub(super) type Build<'a> = &'a dyn Fn(Domain, u64) -> Box<dyn Optimizer>;
+/// How the policy to be checked is made, with a seed.
+pub(super) type Build<'a> = &'a dyn Fn(&Domain, u64) -> Box<dyn Policy>;
+
+fn start(build: Build, domain: &Domain, seed: u64) -> Optimizer {
+    Optimizer::new(domain.clone(), build(domain, seed))
+}
 
 /// All checks of conduct; none of them is about how good the optimizer is.
 pub(super) fn all(build: Build) {
@@ -97,10 +102,10 @@ pub(super) fn beats_random(build: Build) {
         -x.iter().zip([0.5, 0.5, 0.0, 0.0, 0.0, 0.0]).map(|(x, best)| (x - best).powi(2)).sum::<f64>()
     };
     let mean = |build: Build, domain: &Domain, value: Function| {
-        let run = |seed| play(&mut *build(domain.clone(), seed), 100, value, &mut rng(seed, 0));
+        let run = |seed| play(&mut start(build, domain, seed), 100, value, &mut rng(seed, 0));
         (0..5).map(|seed| run(seed).iter().sum::<f64>()).sum::<f64>() / 500.0
     };
-    let random: Build = &|domain, _| Box::new(Random::new(domain));
+    let random: Build = &|_, _| Box::new(Random);
     let tasks =
         [(Domain::cube(5), &hill as Function, 0.5), (conditional(), &tree, 0.75), (mixture(6), &blend, 0.5)];
     for (domain, value, share) in tasks {
@@ -110,7 +115,12 @@ pub(super) fn beats_random(build: Build) {
 }
 
 /// Asks for and tells `n` points; the values told.
-pub(super) fn play(optimizer: &mut dyn Optimizer, n: usize, value: Function, rng: &mut Rng) -> Vec<f64> {
+pub(super) fn play<P: Policy>(
+    optimizer: &mut Optimizer<P>,
+    n: usize,
+    value: Function,
+    rng: &mut Rng,
+) -> Vec<f64> {
     let mut round = || {
         let x = optimizer.ask(rng);
         let y = value(&x);
@@ -138,7 +148,7 @@ fn one_point() -> Domain {
 /// Batches told out of order, failures, withdrawals, and points that were never proposed.
 fn points_are_feasible_whatever_happens(build: Build, domain: &Domain, n_seeds: u64) {
     for seed in 0..n_seeds {
-        let mut optimizer = build(domain.clone(), seed);
+        let mut optimizer = start(build, domain, seed);
         let mut rng = rng(seed, 0);
         assert_eq!(optimizer.recommend(), None);
         for round in 0..30 {
@@ -164,9 +174,9 @@ fn points_are_feasible_whatever_happens(build: Build, domain: &Domain, n_seeds: 
 
 fn same_calls_give_the_same_points(build: Build, domain: &Domain) {
     let points = |seed| {
-        let mut optimizer = build(domain.clone(), seed);
+        let mut optimizer = start(build, domain, seed);
         let mut rng = rng(seed, 0);
-        let values = play(&mut *optimizer, 30, &|x| x.iter().sum(), &mut rng);
+        let values = play(&mut optimizer, 30, &|x| x.iter().sum(), &mut rng);
         (values, optimizer.ask_batch(3, &mut rng))
     };
     assert_eq!(points(1), points(1));
@@ -178,7 +188,7 @@ fn nothing_is_proposed_twice_while_there_is_anything_else(build: Build, n_seeds:
     let parameters = vec![Parameter::new("a", kind), Parameter::new("b", Kind::Bool)];
     let domain = Encoding::new(Space::new(parameters).expect("a valid space")).domain().clone();
     for seed in 0..n_seeds {
-        let mut optimizer = build(domain.clone(), seed);
+        let mut optimizer = start(build, &domain, seed);
         let mut rng = rng(seed, 0);
         let mut seen: Vec<Vec<f64>> = Vec::new();
         for round in 0..10 {
@@ -194,7 +204,7 @@ fn nothing_is_proposed_twice_while_there_is_anything_else(build: Build, n_seeds:
 }
 
 fn a_refused_observation_changes_nothing(build: Build) {
-    let mut optimizer = build(Domain::cube(2), 0);
+    let mut optimizer = start(build, &Domain::cube(2), 0);
     for (x, y) in [(vec![0.5], 1.0), (vec![0.5, 1.5], 1.0), (vec![0.5, 0.5], f64::NAN)] {
         assert!(optimizer.tell(Observation { x, outcome: known(y) }).is_err());
     }
@@ -206,10 +216,10 @@ fn hostile_values_are_survived(build: Build) {
     let values: [Function; 3] =
         [&|_| 7.0, &|x| if x[0] > 0.5 { f64::MAX } else { f64::MIN }, &|x| 1e-300 * x[0]];
     for value in values {
-        let mut optimizer = build(Domain::cube(2), 0);
-        play(&mut *optimizer, 120, value, &mut rng(0, 0));
+        let mut optimizer = start(build, &Domain::cube(2), 0);
+        play(&mut optimizer, 120, value, &mut rng(0, 0));
     }
-    let mut optimizer = build(Domain::cube(2), 0);
+    let mut optimizer = start(build, &Domain::cube(2), 0);
     let mut rng = rng(0, 0);
     for _ in 0..60 {
         let x = optimizer.ask(&mut rng);

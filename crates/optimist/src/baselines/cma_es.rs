@@ -25,12 +25,11 @@ mod genotype;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use super::{first_fresh, fresh_uniform};
 use crate::encode::{Domain, is_same_point};
-use crate::error::TellError;
 use crate::history::History;
 use crate::linalg::add_scaled;
-use crate::optimizer::{Observation, Optimizer, Recommendation, Rng, own_rng};
+use crate::optimizer::{Observation, Rng, own_rng};
+use crate::policy::{Change, Policy, Suggestion};
 use distribution::{Distribution, Sample, recombination_weights};
 use genotype::Genotype;
 
@@ -46,10 +45,9 @@ const LEAST_VALUE_RANGE: f64 = 1e-12;
 /// Restarts after which generations no longer grow.
 const MAX_DOUBLINGS: u32 = 9;
 
-/// Proposes points of an evolving normal distribution; recommends the best value observed.
+/// Suggests points of an evolving normal distribution; recommends the best value observed.
 #[derive(Debug, Clone)]
 pub struct CmaEs {
-    history: History,
     genotype: Genotype,
     seed: u64,
     /// How often it has converged.
@@ -86,26 +84,20 @@ enum Drawn {
 }
 
 impl CmaEs {
-    /// A search of `domain`.
-    pub fn new(domain: Domain) -> CmaEs {
-        let genotype = Genotype::new(domain.clone());
-        CmaEs { history: History::new(domain), genotype, seed: 0, n_restarts: 0, run: None }
+    /// A search of `domain` with the draws of `seed`.
+    pub fn new(domain: Domain, seed: u64) -> CmaEs {
+        CmaEs { genotype: Genotype::new(domain), seed, n_restarts: 0, run: None }
     }
 
-    /// With the draws of `seed`; seed 0 unless set.
-    pub fn with_seed(self, seed: u64) -> CmaEs {
-        CmaEs { seed, ..self }
+    /// For everything that is drawn for a proposal, counted from 0.
+    fn rng_of(&self, proposal_idx: usize) -> Rng {
+        own_rng(self.seed, proposal_idx as u64)
     }
 
-    /// For everything that is drawn for the next proposal.
-    fn next_rng(&self) -> Rng {
-        own_rng(self.seed, self.history.n_proposed() as u64)
-    }
-
-    fn start(&self, n_restarts: u32, rng: &mut Rng) -> Run {
+    fn start(&self, n_restarts: u32, history: &History, rng: &mut Rng) -> Run {
         let mean = match n_restarts {
-            0 => self.mean_of_told(),
-            _ => self.genotype.preimage(&self.history.domain().sample(rng)),
+            0 => self.mean_of_told(history),
+            _ => self.genotype.preimage(&history.domain().sample(rng)),
         };
         let lambda = default_population(mean.len()) << n_restarts.min(MAX_DOUBLINGS);
         Run {
@@ -117,9 +109,9 @@ impl CmaEs {
     }
 
     /// What a generation of the best points told would move the mean to; the middle if there is none.
-    fn mean_of_told(&self) -> Vec<f64> {
+    fn mean_of_told(&self, history: &History) -> Vec<f64> {
         let middle = self.genotype.middle();
-        let best_first = self.history.highest(default_population(middle.len()));
+        let best_first = history.highest(default_population(middle.len()));
         if best_first.is_empty() {
             return middle;
         }
@@ -131,12 +123,12 @@ impl CmaEs {
     }
 
     /// A point of the distribution that was not proposed before; `None` if it has none left to give.
-    fn draw(&self, run: &Run, rng: &mut Rng) -> Option<Vec<f64>> {
-        first_fresh(&self.history, N_DRAWS, || self.genotype.express(&run.distribution.sample(rng).at))
+    fn draw(&self, run: &Run, history: &History, rng: &mut Rng) -> Option<Vec<f64>> {
+        history.first_fresh(N_DRAWS, || self.genotype.express(&run.distribution.sample(rng).at))
     }
 
-    /// What `x` was drawn as, if `draw` gives it.
-    fn drawn_as(&self, run: &Run, x: &[f64], rng: &mut Rng) -> Drawn {
+    /// What `x` was drawn as, if `draw` gave it.
+    fn drawn_as(&self, run: &Run, x: &[f64], history: &History, rng: &mut Rng) -> Drawn {
         let mut is_converged = true;
         for _ in 0..N_DRAWS {
             let sample = run.distribution.sample(rng);
@@ -144,49 +136,31 @@ impl CmaEs {
             if is_same_point(&drawn, x) {
                 return Drawn::As(sample);
             }
-            is_converged = is_converged && self.history.is_taken(&drawn);
+            is_converged = is_converged && history.is_taken(&drawn);
         }
         if is_converged { Drawn::Converged } else { Drawn::Elsewhere }
     }
-}
 
-impl Optimizer for CmaEs {
-    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
-        let mut own = self.next_rng();
-        let run = match &self.run {
-            Some(run) => Cow::Borrowed(run),
-            None => Cow::Owned(self.start(self.n_restarts, &mut own)),
-        };
-        let x = self.draw(&run, &mut own).or_else(|| {
-            let restarted = self.start(self.n_restarts + 1, &mut own);
-            self.draw(&restarted, &mut own)
-        });
-        x.unwrap_or_else(|| fresh_uniform(&self.history, rng))
-    }
-
-    fn propose(&mut self, x: Vec<f64>) {
-        let mut own = self.next_rng();
-        let mut run = self.run.take().unwrap_or_else(|| self.start(self.n_restarts, &mut own));
-        let mut drawn = self.drawn_as(&run, &x, &mut own);
+    /// `x`, the newest of the pending points, is going to be tried.
+    fn proposed(&mut self, x: &[f64], history: &History) {
+        let mut own = self.rng_of(history.proposals().len() - 1);
+        let mut run = self.run.take().unwrap_or_else(|| self.start(self.n_restarts, history, &mut own));
+        let mut drawn = self.drawn_as(&run, x, history, &mut own);
         if let Drawn::Converged = drawn {
             self.n_restarts += 1;
-            run = self.start(self.n_restarts, &mut own);
-            drawn = self.drawn_as(&run, &x, &mut own);
+            run = self.start(self.n_restarts, history, &mut own);
+            drawn = self.drawn_as(&run, x, history, &mut own);
         }
         let sample = match drawn {
             Drawn::As(sample) => sample,
-            Drawn::Elsewhere | Drawn::Converged => Sample::foreign(self.genotype.preimage(&x)),
+            Drawn::Elsewhere | Drawn::Converged => Sample::foreign(self.genotype.preimage(x)),
         };
-        run.pending.push(Proposal { x: x.clone(), sample });
+        run.pending.push(Proposal { x: x.to_vec(), sample });
         self.run = Some(run);
-        self.history.propose(x);
     }
 
-    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
-        self.history.tell(observation)?;
-        let (Some(run), Some(told)) = (&mut self.run, self.history.observations().last()) else {
-            return Ok(());
-        };
+    fn told(&mut self, told: &Observation) {
+        let Some(run) = &mut self.run else { return };
         let sample =
             run.withdraw(&told.x).unwrap_or_else(|| Sample::foreign(self.genotype.preimage(&told.x)));
         run.told.push((sample, told.value()));
@@ -194,22 +168,34 @@ impl Optimizer for CmaEs {
             self.run = None;
             self.n_restarts += 1;
         }
-        Ok(())
     }
+}
 
-    fn withdraw(&mut self, x: &[f64]) {
-        self.history.withdraw(x);
-        if let Some(run) = &mut self.run {
-            run.withdraw(x);
+impl Policy for CmaEs {
+    fn suggest(&self, history: &History, rng: &mut Rng) -> Suggestion {
+        let mut own = self.rng_of(history.proposals().len());
+        let run = match &self.run {
+            Some(run) => Cow::Borrowed(run),
+            None => Cow::Owned(self.start(self.n_restarts, history, &mut own)),
+        };
+        let x = self.draw(&run, history, &mut own).or_else(|| {
+            let restarted = self.start(self.n_restarts + 1, history, &mut own);
+            self.draw(&restarted, history, &mut own)
+        });
+        match x {
+            Some(x) => Suggestion::by_model(x, "evolution"),
+            None => Suggestion::random(history.fresh_uniform(rng), "all that was drawn is known already"),
         }
     }
 
-    fn recommend(&self) -> Option<Recommendation> {
-        self.history.best()
-    }
-
-    fn ranking(&self, n: usize) -> Vec<Recommendation> {
-        self.history.ranking(n)
+    fn remember(&mut self, change: Change<'_>, history: &History) {
+        match change {
+            Change::Proposed(x) => self.proposed(x, history),
+            Change::Told(told) => self.told(told),
+            Change::Withdrawn(x) => {
+                self.run.as_mut().and_then(|run| run.withdraw(x));
+            }
+        }
     }
 }
 
@@ -264,8 +250,11 @@ fn rank(value: Option<f64>) -> f64 {
 mod tests {
     use super::*;
     use crate::baselines::checks;
-    use crate::optimizer::Outcome;
-    use crate::optimizer::rng;
+    use crate::optimizer::{Optimizer, Outcome, rng};
+
+    fn search(d: usize) -> Optimizer<CmaEs> {
+        Optimizer::new(Domain::cube(d), CmaEs::new(Domain::cube(d), 0))
+    }
 
     fn value(y: f64) -> Outcome {
         Outcome::Value { y, noise_std: None }
@@ -273,12 +262,12 @@ mod tests {
 
     #[test]
     fn it_is_an_optimizer_that_can_be_relied_on() {
-        checks::all(&|domain, seed| Box::new(CmaEs::new(domain).with_seed(seed)));
+        checks::all(&|domain, seed| Box::new(CmaEs::new(domain.clone(), seed)));
     }
 
     #[test]
     fn it_beats_uniform_search_in_cube_and_conditional_space() {
-        checks::beats_random(&|domain, seed| Box::new(CmaEs::new(domain).with_seed(seed)));
+        checks::beats_random(&|domain, seed| Box::new(CmaEs::new(domain.clone(), seed)));
     }
 
     #[test]
@@ -288,7 +277,7 @@ mod tests {
             let apart: f64 = x.windows(2).map(|pair| (pair[0] - pair[1]).powi(2)).sum();
             -(sum * sum + 1e4 * apart)
         };
-        let mut search = CmaEs::new(Domain::cube(5));
+        let mut search = search(5);
         checks::play(&mut search, 3000, &turned, &mut rng(1, 0));
         let best = search.recommend().unwrap();
         assert!(best.mean > -1e-9, "{best:?}");
@@ -296,21 +285,21 @@ mod tests {
 
     #[test]
     fn it_finds_an_optimum_in_a_corner_and_starts_anew_when_it_has() {
-        let mut search = CmaEs::new(Domain::cube(3));
+        let mut search = search(3);
         checks::play(&mut search, 3000, &|x| x[0] - x[1] + 0.5 * x[2], &mut rng(2, 0));
         assert!(search.recommend().unwrap().mean > 1.5 - 1e-6, "{:?}", search.recommend());
-        assert!(search.n_restarts > 0);
+        assert!(search.policy().n_restarts > 0);
     }
 
     #[test]
     fn it_starts_around_the_better_half_of_what_was_told_before_the_first_ask() {
         let started_at = |told: &[([f64; 2], Outcome)]| {
-            let mut search = CmaEs::new(Domain::cube(2));
+            let mut search = search(2);
             for (x, outcome) in told {
                 search.tell(Observation { x: x.to_vec(), outcome: *outcome }).unwrap();
             }
             search.ask(&mut rng(0, 0));
-            search.run.unwrap().distribution.mean().to_vec()
+            search.policy().run.as_ref().unwrap().distribution.mean().to_vec()
         };
         let [best, good, bad] = [[0.5, 0.25], [0.25, 0.75], [0.75, 0.75]];
         assert_eq!(started_at(&[(best, Outcome::Failed)]), [0.5, 0.5]);
@@ -326,19 +315,19 @@ mod tests {
 
     #[test]
     fn a_generation_ends_whichever_points_are_told() {
-        let mut search = CmaEs::new(Domain::cube(2)); // 6 to a generation
+        let mut search = search(2); // 6 to a generation
         let mut rng = rng(0, 0);
         let batch = search.ask_batch(10, &mut rng);
-        let before = search.run.as_ref().unwrap().distribution.mean().to_vec();
+        let before = search.policy().run.as_ref().unwrap().distribution.mean().to_vec();
         for x in batch.iter().rev().take(5) {
             search.tell(Observation { x: x.clone(), outcome: value(x[0]) }).unwrap();
         }
-        assert_eq!(search.run.as_ref().unwrap().distribution.mean(), before);
+        assert_eq!(search.policy().run.as_ref().unwrap().distribution.mean(), before);
         search.tell(Observation { x: vec![1.0, 1.0], outcome: value(1.0) }).unwrap();
-        let run = search.run.as_ref().unwrap();
+        let run = search.policy().run.as_ref().unwrap();
         assert!(run.distribution.mean()[0] > before[0]);
         assert_eq!((run.pending.len(), run.told.len()), (5, 0));
         search.tell(Observation { x: batch[0].clone(), outcome: Outcome::Failed }).unwrap();
-        assert_eq!(search.run.as_ref().unwrap().told.len(), 1);
+        assert_eq!(search.policy().run.as_ref().unwrap().told.len(), 1);
     }
 }

@@ -10,11 +10,10 @@ use super::gp::acquisition::{Criterion, Judged};
 use super::gp::fit::Spec;
 use super::gp::surrogate::{Fitted, Standard, Surrogate};
 use super::sobol::Design;
-use crate::encode::Domain;
-use crate::error::TellError;
 use crate::history::{History, ranked};
 use crate::linalg::Matrix;
-use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng};
+use crate::optimizer::{Observation, Outcome, Recommendation, Rng};
+use crate::policy::{Policy, Suggestion};
 use crate::search::{self, Effort, Region};
 
 /// What the next point is chosen by.
@@ -26,6 +25,17 @@ pub enum Acquisition {
     Pi,
     /// The largest upper confidence bound.
     Ucb(Beta),
+}
+
+impl Acquisition {
+    /// As users read it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ei => "expected improvement",
+            Self::Pi => "probability of improvement",
+            Self::Ucb(_) => "upper confidence bound",
+        }
+    }
 }
 
 /// β of the upper confidence bound mean + √β std.
@@ -71,7 +81,6 @@ impl Beta {
 /// Proposes where a Gaussian process promises most.
 #[derive(Debug, Clone)]
 pub struct GpBo {
-    history: History,
     acquisition: Acquisition,
     explore_trials: usize,
     design: Design,
@@ -85,32 +94,16 @@ const EFFORT: Effort = Effort { spread: 600, near: 400, climbs: 10, first_steps:
 const N_INCUMBENTS: usize = 3;
 
 impl GpBo {
-    /// A search of `domain` that begins with `explore_trials` evenly spread points; others' observations count
-    /// as some of them.
-    pub fn new(domain: Domain, explore_trials: usize, acquisition: Acquisition) -> Self {
-        let surrogate = Surrogate::new(Spec::botorch(domain.dimension()));
-        Self {
-            history: History::new(domain),
-            acquisition,
-            explore_trials,
-            design: Design::default(),
-            surrogate,
-        }
-    }
-
-    /// With the evenly spread points of `seed`; seed 0 unless set.
-    pub fn with_seed(self, seed: u64) -> Self {
-        Self { design: Design { seed }, ..self }
-    }
-
-    fn fitted(&self) -> Fitted {
-        self.surrogate.fitted(self.history.observations(), 0)
+    /// A search of `dimension` coordinates that begins with `explore_trials` of the evenly spread points of `seed`; others'
+    /// observations count as some of them.
+    pub fn new(dimension: usize, explore_trials: usize, acquisition: Acquisition, seed: u64) -> Self {
+        let surrogate = Surrogate::new(Spec::botorch(dimension));
+        Self { acquisition, explore_trials, design: Design { seed }, surrogate }
     }
 
     /// The most promising point that is not taken.
-    fn most_promising(&self, rng: &mut Rng) -> Option<Vec<f64>> {
-        let history = &self.history;
-        let fitted = self.fitted();
+    fn most_promising(&self, history: &History, rng: &mut Rng) -> Option<Vec<f64>> {
+        let fitted = self.surrogate.fitted(history, 0);
         let best = fitted.y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let criterion = match self.acquisition {
             Acquisition::Ei => Criterion::LogEi { best },
@@ -122,7 +115,7 @@ impl GpBo {
                 }
             }
         };
-        let incumbents = self.incumbents(&fitted);
+        let incumbents = incumbents(history, &fitted);
         let mut gp = fitted.gp;
         for x in history.pending() {
             let hallucinated = gp.posterior(x).mean;
@@ -132,50 +125,42 @@ impl GpBo {
         let taken = |x: &[f64]| history.is_taken(x);
         search::argmax(&Judged { gp: &gp, criterion }, &region, &incumbents, taken, EFFORT, rng)
     }
-
-    /// The points told with the best posterior means, best first.
-    fn incumbents(&self, fitted: &Fitted) -> Vec<Vec<f64>> {
-        let mut means = self.means(fitted);
-        means.sort_by(|a, b| b.1.total_cmp(&a.1));
-        means.into_iter().take(N_INCUMBENTS).map(|(x, _)| x.to_vec()).collect()
-    }
-
-    /// The points told with a value, and their standardised posterior means.
-    fn means(&self, fitted: &Fitted) -> Vec<(&[f64], f64)> {
-        let has_value = |observation: &&Observation| matches!(observation.outcome, Outcome::Value { .. });
-        let points: Vec<&[f64]> =
-            self.history.observations().iter().filter(has_value).map(|told| told.x.as_slice()).collect();
-        let d = self.history.domain().dimension();
-        let posteriors = fitted.gp.posteriors(&Matrix::from_rows(d, points.iter().copied()));
-        points.into_iter().zip(posteriors).map(|(x, posterior)| (x, posterior.mean)).collect()
-    }
 }
 
-impl Optimizer for GpBo {
-    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
-        let n_told = self.history.observations().len();
-        let exploring = n_told == 0 || n_told + self.history.pending().len() < self.explore_trials;
-        let promising = if exploring { None } else { self.most_promising(rng) };
-        promising.unwrap_or_else(|| self.design.next(&self.history, rng))
-    }
+/// The points told with the best posterior means, best first.
+fn incumbents(history: &History, fitted: &Fitted) -> Vec<Vec<f64>> {
+    let mut means = means(history, fitted);
+    means.sort_by(|a, b| b.1.total_cmp(&a.1));
+    means.into_iter().take(N_INCUMBENTS).map(|(x, _)| x.to_vec()).collect()
+}
 
-    fn propose(&mut self, x: Vec<f64>) {
-        self.history.propose(x);
-    }
+/// The points told with a value, and their standardised posterior means.
+fn means<'a>(history: &'a History, fitted: &Fitted) -> Vec<(&'a [f64], f64)> {
+    let has_value = |observation: &&Observation| matches!(observation.outcome, Outcome::Value { .. });
+    let points: Vec<&[f64]> =
+        history.observations().iter().filter(has_value).map(|told| told.x.as_slice()).collect();
+    let d = history.domain().dimension();
+    let posteriors = fitted.gp.posteriors(&Matrix::from_rows(d, points.iter().copied()));
+    points.into_iter().zip(posteriors).map(|(x, posterior)| (x, posterior.mean)).collect()
+}
 
-    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
-        self.history.tell(observation)
-    }
-
-    fn withdraw(&mut self, x: &[f64]) {
-        self.history.withdraw(x);
+impl Policy for GpBo {
+    fn suggest(&self, history: &History, rng: &mut Rng) -> Suggestion {
+        let n_told = history.observations().len();
+        if n_told == 0 || n_told + history.pending().len() < self.explore_trials {
+            return Suggestion::explore(self.design.next(history, rng));
+        }
+        match self.most_promising(history, rng) {
+            Some(x) => Suggestion::by_model(x, self.acquisition.name()),
+            None => Suggestion::random(self.design.next(history, rng), "all that was found is known already"),
+        }
     }
 
     /// The point told whose posterior mean is largest.
-    fn recommend(&self) -> Option<Recommendation> {
-        self.history.best()?;
-        let fitted = self.fitted();
-        let means = self.means(&fitted);
+    fn recommend(&self, history: &History) -> Option<Recommendation> {
+        history.best()?;
+        let fitted = self.surrogate.fitted(history, 0);
+        let means = means(history, &fitted);
         let (x, _) = means.into_iter().reduce(|best, next| if next.1 > best.1 { next } else { best })?;
         let posterior = fitted.gp.posterior(x);
         let Standard { spread, .. } = fitted.standard;
@@ -184,13 +169,13 @@ impl Optimizer for GpBo {
     }
 
     /// By posterior mean.
-    fn ranking(&self, n: usize) -> Vec<Recommendation> {
-        if self.history.best().is_none() {
+    fn ranking(&self, history: &History, n: usize) -> Vec<Recommendation> {
+        if history.best().is_none() {
             return Vec::new();
         }
-        let fitted = self.fitted();
+        let fitted = self.surrogate.fitted(history, 0);
         let mut ranking =
-            ranked(self.means(&fitted).into_iter().map(|(x, mean)| (x, mean, None)).collect(), n);
+            ranked(means(history, &fitted).into_iter().map(|(x, mean)| (x, mean, None)).collect(), n);
         for Recommendation { x, mean, std } in &mut ranking {
             *mean = fitted.standard.invert(*mean);
             *std = Some(fitted.standard.spread * fitted.gp.posterior(x).var.sqrt());
@@ -203,7 +188,8 @@ impl Optimizer for GpBo {
 mod tests {
     use super::*;
     use crate::baselines::checks;
-    use crate::optimizer::rng;
+    use crate::encode::Domain;
+    use crate::optimizer::{Optimizer, rng};
 
     const ACQUISITIONS: [Acquisition; 4] = [
         Acquisition::Ei,
@@ -212,19 +198,23 @@ mod tests {
         Acquisition::Ucb(Beta::SRINIVAS),
     ];
 
+    fn search(d: usize, explore_trials: usize, acquisition: Acquisition) -> Optimizer<GpBo> {
+        Optimizer::new(Domain::cube(d), GpBo::new(d, explore_trials, acquisition, 0))
+    }
+
     fn told(x: &[f64], y: f64) -> Observation {
         Observation { x: x.to_vec(), outcome: Outcome::Value { y, noise_std: None } }
     }
 
     #[test]
     fn it_does_what_every_baseline_must() {
-        checks::all_once(&|domain, seed| Box::new(GpBo::new(domain, 4, Acquisition::Ei).with_seed(seed)));
+        checks::all_once(&|domain, seed| Box::new(GpBo::new(domain.dimension(), 4, Acquisition::Ei, seed)));
     }
 
     #[test]
     fn every_acquisition_finds_the_peak_of_a_smooth_hill() {
         for acquisition in ACQUISITIONS {
-            let mut bo = GpBo::new(Domain::cube(2), 5, acquisition);
+            let mut bo = search(2, 5, acquisition);
             let hill = |x: &[f64]| -x.iter().map(|x| (x - 0.3).powi(2)).sum::<f64>();
             let values = checks::play(&mut bo, 20, &hill, &mut rng(4, 0));
             assert!(values.iter().any(|value| *value > -0.01), "{acquisition:?}: {values:?}");
@@ -233,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_batch_is_spread_out() {
-        let mut bo = GpBo::new(Domain::cube(1), 1, Acquisition::Ei);
+        let mut bo = search(1, 1, Acquisition::Ei);
         for x in [0.0, 0.2, 0.8, 1.0] {
             bo.tell(told(&[x], -(x - 0.4) * (x - 0.4))).unwrap();
         }
@@ -244,7 +234,7 @@ mod tests {
 
     #[test]
     fn where_trials_fail_is_avoided() {
-        let mut bo = GpBo::new(Domain::cube(1), 1, Acquisition::Ei);
+        let mut bo = search(1, 1, Acquisition::Ei);
         for i in 0..=5 {
             let x = 0.1 * f64::from(i);
             bo.tell(told(&[x], x)).unwrap();
@@ -258,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_lucky_value_is_not_recommended() {
-        let mut bo = GpBo::new(Domain::cube(1), 1, Acquisition::Ei);
+        let mut bo = search(1, 1, Acquisition::Ei);
         for i in 0..10 {
             bo.tell(told(&[0.2], 1.0 + 0.01 * f64::from(i % 2))).unwrap();
             bo.tell(told(&[0.8], if i == 0 { 1.2 } else { 0.0 })).unwrap();

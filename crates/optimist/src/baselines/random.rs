@@ -1,55 +1,24 @@
 //! Uniform random search: the least that any optimizer has to beat.
 
-use super::fresh_uniform;
-use crate::encode::Domain;
-use crate::error::TellError;
 use crate::history::History;
-use crate::optimizer::{Observation, Optimizer, Recommendation, Rng};
+use crate::optimizer::Rng;
+use crate::policy::{Policy, Suggestion};
 
-/// Proposes points drawn uniformly from the domain and recommends the best value observed.
-#[derive(Debug, Clone)]
-pub struct Random {
-    history: History,
-}
+/// Suggests points drawn uniformly from the domain and recommends the best value observed.
+#[derive(Debug, Clone, Copy)]
+pub struct Random;
 
-impl Random {
-    /// A search of `domain`.
-    pub fn new(domain: Domain) -> Random {
-        Random { history: History::new(domain) }
-    }
-}
-
-impl Optimizer for Random {
-    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
-        fresh_uniform(&self.history, rng)
-    }
-
-    fn propose(&mut self, x: Vec<f64>) {
-        self.history.propose(x);
-    }
-
-    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
-        self.history.tell(observation)
-    }
-
-    fn withdraw(&mut self, x: &[f64]) {
-        self.history.withdraw(x);
-    }
-
-    fn recommend(&self) -> Option<Recommendation> {
-        self.history.best()
-    }
-
-    fn ranking(&self, n: usize) -> Vec<Recommendation> {
-        self.history.ranking(n)
+impl Policy for Random {
+    fn suggest(&self, history: &History, rng: &mut Rng) -> Suggestion {
+        Suggestion::explore(history.fresh_uniform(rng))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::Encoding;
-    use crate::optimizer::{Outcome, rng};
+    use crate::encode::{Domain, Encoding};
+    use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, rng};
     use crate::space::{Kind, Parameter, Space};
 
     /// Two flags of which the second waits for the first: three points in all.
@@ -61,7 +30,7 @@ mod tests {
     #[test]
     fn nothing_is_proposed_twice_while_there_is_anything_else() {
         for seed in 0..20 {
-            let mut random = Random::new(three_points());
+            let mut random = Optimizer::new(three_points(), Random);
             let mut rng = rng(seed, 0);
             let first = random.ask(&mut rng);
             random.tell(Observation { x: first.clone(), outcome: Outcome::Failed }).unwrap();
@@ -75,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_withdrawn_point_may_be_proposed_again() {
-        let mut random = Random::new(three_points());
+        let mut random = Optimizer::new(three_points(), Random);
         let mut rng = rng(0, 0);
         let points = random.ask_batch(3, &mut rng);
         random.withdraw(&points[1]);
@@ -84,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_best_value_observed_is_recommended() {
-        let mut random = Random::new(Domain::cube(2));
+        let mut random = Optimizer::new(Domain::cube(2), Random);
         assert_eq!(random.recommend(), None);
         for (x, y) in [(0.1, 1.0), (0.2, 3.0), (0.3, 2.0)] {
             let outcome = Outcome::Value { y, noise_std: None };
@@ -95,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_proposes_the_same_points() {
-        let ask = |seed| Random::new(Domain::cube(3)).ask_batch(4, &mut rng(seed, 0));
+        let ask = |seed| Optimizer::new(Domain::cube(3), Random).ask_batch(4, &mut rng(seed, 0));
         assert_eq!(ask(1), ask(1));
         assert_ne!(ask(1), ask(2));
     }

@@ -2,55 +2,27 @@
 
 use rand::RngExt;
 
-use super::{MAX_DRAWS, first_fresh};
-use crate::encode::Domain;
-use crate::error::TellError;
 use crate::history::History;
-use crate::optimizer::{Observation, Optimizer, Recommendation, Rng, own_rng};
+use crate::optimizer::{Rng, own_rng};
+use crate::policy::{Policy, Suggestion};
 use crate::sobol::{self, Sobol as Sequence};
 
-/// Proposes the points of one scrambled Sobol sequence and recommends the best value observed.
+/// Suggests the points of one scrambled Sobol sequence and recommends the best value observed.
 #[derive(Debug, Clone)]
 pub struct Sobol {
-    history: History,
     design: Design,
 }
 
 impl Sobol {
-    /// A search of `domain`.
-    pub fn new(domain: Domain) -> Self {
-        Self { history: History::new(domain), design: Design::default() }
-    }
-
-    /// With the sequence that `seed` scrambles; seed 0 unless set.
-    pub fn with_seed(self, seed: u64) -> Self {
-        Self { design: Design { seed }, ..self }
+    /// With the sequence that `seed` scrambles.
+    pub fn new(seed: u64) -> Self {
+        Self { design: Design { seed } }
     }
 }
 
-impl Optimizer for Sobol {
-    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
-        self.design.next(&self.history, rng)
-    }
-
-    fn propose(&mut self, x: Vec<f64>) {
-        self.history.propose(x);
-    }
-
-    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
-        self.history.tell(observation)
-    }
-
-    fn withdraw(&mut self, x: &[f64]) {
-        self.history.withdraw(x);
-    }
-
-    fn recommend(&self) -> Option<Recommendation> {
-        self.history.best()
-    }
-
-    fn ranking(&self, n: usize) -> Vec<Recommendation> {
-        self.history.ranking(n)
+impl Policy for Sobol {
+    fn suggest(&self, history: &History, rng: &mut Rng) -> Suggestion {
+        Suggestion::explore(self.design.next(history, rng))
     }
 }
 
@@ -68,14 +40,14 @@ impl Design {
         let domain = history.domain();
         let n_even = domain.n_free().min(sobol::MAX_DIMENSION);
         let sequence = Sequence::scrambled(n_even, &mut own_rng(self.seed, 0));
-        let mut index = history.n_proposed() as u32;
-        let mut draw = || {
+        let mut index = history.proposals().len() as u32;
+        let draw = || {
             let mut u = sequence.point(index);
             u.resize_with(domain.n_free(), || rng.random());
             index = index.wrapping_add(1);
             domain.place(&u)
         };
-        first_fresh(history, MAX_DRAWS, &mut draw).unwrap_or_else(draw)
+        history.fresh(draw)
     }
 }
 
@@ -83,11 +55,16 @@ impl Design {
 mod tests {
     use super::*;
     use crate::baselines::checks;
-    use crate::optimizer::rng;
+    use crate::encode::Domain;
+    use crate::optimizer::{Optimizer, rng};
+
+    fn search(d: usize, seed: u64) -> Optimizer<Sobol> {
+        Optimizer::new(Domain::cube(d), Sobol::new(seed))
+    }
 
     #[test]
     fn points_are_spread_evenly_and_by_the_seed() {
-        let ask = |seed| Sobol::new(Domain::cube(3)).with_seed(seed).ask_batch(64, &mut rng(0, 0));
+        let ask = |seed| search(3, seed).ask_batch(64, &mut rng(0, 0));
         let points = ask(1);
         for column in 0..3 {
             let mut cells: Vec<usize> = points.iter().map(|x| (x[column] * 64.0) as usize).collect();
@@ -100,12 +77,12 @@ mod tests {
 
     #[test]
     fn it_does_what_every_baseline_must() {
-        checks::all(&|domain, seed| Box::new(Sobol::new(domain).with_seed(seed)));
+        checks::all(&|_, seed| Box::new(Sobol::new(seed)));
     }
 
     #[test]
     fn there_may_be_more_axes_than_tabulated_dimensions() {
-        let points = Sobol::new(Domain::cube(1200)).ask_batch(2, &mut rng(0, 0));
+        let points = search(1200, 0).ask_batch(2, &mut rng(0, 0));
         assert!(points[0].iter().zip(&points[1]).all(|(a, b)| a != b));
     }
 }

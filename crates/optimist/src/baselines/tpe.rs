@@ -15,11 +15,10 @@
 
 mod density;
 
-use super::{first_fresh, fresh_uniform};
 use crate::encode::{Coupling, Domain};
-use crate::error::TellError;
 use crate::history::History;
-use crate::optimizer::{Observation, Optimizer, Recommendation, Rng};
+use crate::optimizer::Rng;
+use crate::policy::{Policy, Suggestion};
 use density::Density;
 
 /// Trials before the first density: until then points are uniform.
@@ -34,7 +33,6 @@ const N_PROPOSALS: usize = 20;
 /// Proposes where good trials are dense and others are not; recommends the best value observed.
 #[derive(Debug, Clone)]
 pub struct Tpe {
-    history: History,
     /// Those without conditions first, and each after those its conditions refer to.
     groups: Vec<Group>,
 }
@@ -47,61 +45,42 @@ struct Group {
 
 impl Tpe {
     /// A search of `domain`.
-    pub fn new(domain: Domain) -> Tpe {
-        Tpe { groups: groups(&domain), history: History::new(domain) }
-    }
-
-    /// The good points and the rest, each from the oldest to the newest, pending ones last.
-    fn split(&self) -> (Vec<&[f64]>, Vec<&[f64]>) {
-        let observations = self.history.observations();
-        let mut by_value: Vec<(usize, f64)> =
-            observations.iter().enumerate().filter_map(|(idx, told)| Some((idx, told.value()?))).collect();
-        by_value.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let mut is_good = vec![false; observations.len()];
-        for (idx, _) in by_value.iter().take(n_good(observations.len())) {
-            is_good[*idx] = true;
-        }
-        let part = |good: bool| {
-            let part = observations.iter().zip(&is_good).filter(move |(_, is_good)| **is_good == good);
-            part.map(|(observation, _)| observation.x.as_slice())
-        };
-        (part(true).collect(), part(false).chain(self.history.pending().iter().map(Vec::as_slice)).collect())
+    pub fn new(domain: &Domain) -> Tpe {
+        Tpe { groups: groups(domain) }
     }
 }
 
-impl Optimizer for Tpe {
-    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
-        let proposal = if self.history.observations().len() < N_STARTUP {
-            None
-        } else {
-            let domain = self.history.domain();
-            let (good, rest) = self.split();
-            let ratios: Vec<Ratio> =
-                self.groups.iter().map(|group| Ratio::new(domain, group, &good, &rest)).collect();
-            first_fresh(&self.history, N_PROPOSALS, || propose(domain, &ratios, rng))
-        };
-        proposal.unwrap_or_else(|| fresh_uniform(&self.history, rng))
+impl Policy for Tpe {
+    fn suggest(&self, history: &History, rng: &mut Rng) -> Suggestion {
+        if history.observations().len() < N_STARTUP {
+            return Suggestion::explore(history.fresh_uniform(rng));
+        }
+        let domain = history.domain();
+        let (good, rest) = split(history);
+        let ratios: Vec<Ratio> =
+            self.groups.iter().map(|group| Ratio::new(domain, group, &good, &rest)).collect();
+        match history.first_fresh(N_PROPOSALS, || propose(domain, &ratios, rng)) {
+            Some(x) => Suggestion::by_model(x, "ratio of densities"),
+            None => Suggestion::random(history.fresh_uniform(rng), "all that was drawn is known already"),
+        }
     }
+}
 
-    fn propose(&mut self, x: Vec<f64>) {
-        self.history.propose(x);
+/// The good points and the rest, each from the oldest to the newest, pending ones last.
+fn split(history: &History) -> (Vec<&[f64]>, Vec<&[f64]>) {
+    let observations = history.observations();
+    let mut by_value: Vec<(usize, f64)> =
+        observations.iter().enumerate().filter_map(|(idx, told)| Some((idx, told.value()?))).collect();
+    by_value.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut is_good = vec![false; observations.len()];
+    for (idx, _) in by_value.iter().take(n_good(observations.len())) {
+        is_good[*idx] = true;
     }
-
-    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
-        self.history.tell(observation)
-    }
-
-    fn withdraw(&mut self, x: &[f64]) {
-        self.history.withdraw(x);
-    }
-
-    fn recommend(&self) -> Option<Recommendation> {
-        self.history.best()
-    }
-
-    fn ranking(&self, n: usize) -> Vec<Recommendation> {
-        self.history.ranking(n)
-    }
+    let part = |good: bool| {
+        let part = observations.iter().zip(&is_good).filter(move |(_, is_good)| **is_good == good);
+        part.map(|(observation, _)| observation.x.as_slice())
+    };
+    (part(true).collect(), part(false).chain(history.pending().iter().map(Vec::as_slice)).collect())
 }
 
 /// The two densities of a group: what is likely among good points and unlikely among the rest.
@@ -185,7 +164,7 @@ fn n_good(n: usize) -> usize {
 mod tests {
     use super::*;
     use crate::baselines::checks;
-    use crate::optimizer::Outcome;
+    use crate::optimizer::{Observation, Outcome};
 
     #[test]
     fn it_is_an_optimizer_that_can_be_relied_on() {
@@ -204,14 +183,14 @@ mod tests {
 
     #[test]
     fn failures_and_pending_points_are_never_good() {
-        let mut tpe = Tpe::new(Domain::cube(1));
+        let mut history = History::new(Domain::cube(1));
         for idx in 0..30 {
             let outcome =
                 if idx % 3 == 0 { Outcome::Value { y: -1e9, noise_std: None } } else { Outcome::Failed };
-            tpe.tell(Observation { x: vec![f64::from(idx) / 30.0], outcome }).unwrap();
+            history.tell(Observation { x: vec![f64::from(idx) / 30.0], outcome }).unwrap();
         }
-        tpe.history.propose(vec![0.99]);
-        let (good, rest) = tpe.split();
+        history.propose(vec![0.99]);
+        let (good, rest) = split(&history);
         assert_eq!(good, [[0.0], [0.1], [0.2]]); // the oldest of equals
         assert_eq!((rest.len(), rest.last().unwrap()[0]), (28, 0.99));
     }

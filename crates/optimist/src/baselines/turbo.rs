@@ -16,10 +16,10 @@ use super::gp::path::Path;
 use super::gp::surrogate::{Fitted, Surrogate};
 use super::sobol::Design;
 use crate::encode::{AxisKind, Domain};
-use crate::error::TellError;
 use crate::history::History;
 use crate::linalg::Matrix;
-use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng};
+use crate::optimizer::{Observation, Outcome, Rng};
+use crate::policy::{Policy, Suggestion};
 use crate::search::Region;
 use crate::sobol::{self, Sobol};
 
@@ -44,82 +44,55 @@ const PERTURBED: f64 = 20.0;
 /// Proposes the best points of functions drawn from a Gaussian process, in a box that follows its successes.
 #[derive(Debug, Clone)]
 pub struct Turbo {
-    history: History,
     explore_trials: usize,
     design: Design,
     surrogate: Surrogate,
 }
 
 impl Turbo {
-    /// A search of `domain` that begins, and begins again after each restart, with `explore_trials` evenly spread
-    /// points (the authors recommend twice the dimension); others' observations count as some of them.
-    pub fn new(domain: Domain, explore_trials: usize) -> Self {
+    /// A search that begins, and begins again after each restart, with `explore_trials` points of the evenly spread ones of
+    /// `seed` (the authors recommend twice the dimension); others' observations count as some of them.
+    pub fn new(explore_trials: usize, seed: u64) -> Self {
         let surrogate = Surrogate::new(Spec::turbo());
-        Self {
-            history: History::new(domain),
-            explore_trials: explore_trials.max(1),
-            design: Design::default(),
-            surrogate,
-        }
+        Self { explore_trials: explore_trials.max(1), design: Design { seed }, surrogate }
     }
 
-    /// With the evenly spread points of `seed`; seed 0 unless set.
-    pub fn with_seed(self, seed: u64) -> Self {
-        Self { design: Design { seed }, ..self }
-    }
-
-    fn run(&self) -> Run {
-        let tolerance = FAILURE_TOLERANCE_MIN.max(self.history.domain().n_free());
-        Run::after(self.history.observations(), self.explore_trials, tolerance)
+    fn run(&self, history: &History) -> Run {
+        let tolerance = FAILURE_TOLERANCE_MIN.max(history.domain().n_free());
+        Run::after(history.observations(), self.explore_trials, tolerance)
     }
 
     /// The best candidate, under a function drawn from the posterior, that is not taken.
-    fn thompson_sample(&self, run: &Run, rng: &mut Rng) -> Option<Vec<f64>> {
-        let observations = self.history.observations();
-        let Fitted { gp, y, .. } = self.surrogate.fitted(observations, run.first);
+    fn thompson_sample(&self, run: &Run, history: &History, rng: &mut Rng) -> Option<Vec<f64>> {
+        let observations = history.observations();
+        let Fitted { gp, y, .. } = self.surrogate.fitted(history, run.first);
         let best = (0..y.len()).reduce(|best, i| if y[i] > y[best] { i } else { best })?;
         let trust_box = TrustBox {
             center: &observations[run.first + best].x,
             sides: sides(run.length, &gp.hyper().lengthscales),
             length: run.length,
         };
-        let candidates = trust_box.candidates(self.history.domain(), rng);
-        let d = self.history.domain().dimension();
+        let candidates = trust_box.candidates(history.domain(), rng);
+        let d = history.domain().dimension();
         let values = Path::draw(&gp, rng).values(&Matrix::from_rows(d, candidates.iter().map(Vec::as_slice)));
         let mut order: Vec<usize> = (0..candidates.len()).collect();
         order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
-        let best = order.into_iter().find(|&i| !self.history.is_taken(&candidates[i]))?;
+        let best = order.into_iter().find(|&i| !history.is_taken(&candidates[i]))?;
         Some(candidates[best].clone())
     }
 }
 
-impl Optimizer for Turbo {
-    fn suggest(&self, rng: &mut Rng) -> Vec<f64> {
-        let run = self.run();
-        let n_told = self.history.observations().len() - run.first;
-        let exploring = n_told == 0 || n_told + self.history.pending().len() < self.explore_trials;
-        let sampled = if exploring { None } else { self.thompson_sample(&run, rng) };
-        sampled.unwrap_or_else(|| self.design.next(&self.history, rng))
-    }
-
-    fn propose(&mut self, x: Vec<f64>) {
-        self.history.propose(x);
-    }
-
-    fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
-        self.history.tell(observation)
-    }
-
-    fn withdraw(&mut self, x: &[f64]) {
-        self.history.withdraw(x);
-    }
-
-    fn recommend(&self) -> Option<Recommendation> {
-        self.history.best()
-    }
-
-    fn ranking(&self, n: usize) -> Vec<Recommendation> {
-        self.history.ranking(n)
+impl Policy for Turbo {
+    fn suggest(&self, history: &History, rng: &mut Rng) -> Suggestion {
+        let run = self.run(history);
+        let n_told = history.observations().len() - run.first;
+        if n_told == 0 || n_told + history.pending().len() < self.explore_trials {
+            return Suggestion::explore(self.design.next(history, rng));
+        }
+        match self.thompson_sample(&run, history, rng) {
+            Some(x) => Suggestion::by_model(x, "Thompson sampling"),
+            None => Suggestion::random(self.design.next(history, rng), "all candidates are known already"),
+        }
     }
 }
 
@@ -244,7 +217,7 @@ impl TrustBox<'_> {
 mod tests {
     use super::*;
     use crate::baselines::checks;
-    use crate::optimizer::rng;
+    use crate::optimizer::{Optimizer, Outcome, rng};
 
     /// One exploratory value of 0, then these.
     fn after(values: &[f64]) -> Run {
@@ -276,8 +249,8 @@ mod tests {
         let restarted = after(&[-1.0; 29]);
         assert_eq!((restarted.first, restarted.best), (29, -1.0));
 
-        let mut turbo = Turbo::new(Domain::cube(1), 3);
-        let tell = |turbo: &mut Turbo, x: f64, y: f64| {
+        let mut turbo = Optimizer::new(Domain::cube(1), Turbo::new(3, 0));
+        let tell = |turbo: &mut Optimizer<Turbo>, x: f64, y: f64| {
             let outcome = Outcome::Value { y, noise_std: None };
             turbo.tell(Observation { x: vec![x], outcome }).unwrap();
         };
@@ -308,11 +281,11 @@ mod tests {
 
     #[test]
     fn it_does_what_every_baseline_must() {
-        checks::all_once(&|domain, seed| Box::new(Turbo::new(domain, 4).with_seed(seed)));
+        checks::all_once(&|_, seed| Box::new(Turbo::new(4, seed)));
     }
 
     #[test]
     fn it_beats_random_search() {
-        checks::beats_random(&|domain, seed| Box::new(Turbo::new(domain, 10).with_seed(seed)));
+        checks::beats_random(&|_, seed| Box::new(Turbo::new(10, seed)));
     }
 }

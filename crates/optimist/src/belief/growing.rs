@@ -7,11 +7,14 @@
 //! observations a checkpoint looks at depends on their number alone: the belief is a function of the observations, kept or made
 //! anew.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use super::refit::Refit;
 use super::{Belief, FailedAs, Told};
-use crate::acquisition::Frame;
-use crate::evidence::Learnt;
-use crate::model::Family;
+use crate::evidence::Hyperparameters;
+use crate::frame::Frame;
+use crate::history::History;
+use crate::model::{Family, FamilyMaker};
 use crate::optimizer::{Observation, Rng};
 use crate::oracle::OracleError;
 
@@ -24,19 +27,61 @@ const BELIEVED_FROM: usize = 1024;
 /// Observations between two checkpoints, at the most.
 const LONGEST_STEP: usize = 64;
 
-/// A belief, and how far it has followed the observations.
-pub struct Growing {
-    belief: Belief,
+/// What a history says of some families, refitted where it has to be. Keeps the last belief: that saves time and changes
+/// nothing, since it is only gone on with if the history is the one that it was made of, grown longer.
+pub struct Refitting {
+    families: Vec<FamilyMaker>,
+    refit: Refit,
+    frame: Frame,
+    kept: Mutex<Option<Growing>>,
+}
+
+impl Refitting {
+    /// Nothing is fitted yet.
+    pub fn new(families: Vec<FamilyMaker>, refit: Refit, frame: Frame) -> Self {
+        Self { families, refit, frame, kept: Mutex::default() }
+    }
+
+    /// What all observations say; pending points are not counted. `rng` is for families that are not linear in w, whose fits
+    /// start at random.
+    ///
+    /// # Errors
+    /// If there is no value yet, or no family could be fitted.
+    pub fn belief(&self, history: &History, rng: &mut Rng) -> Result<Arc<Belief>, OracleError> {
+        let families = || self.families.iter().map(FamilyMaker::make).collect::<Vec<_>>();
+        let is_linear = families().iter().all(|family| family.is_linear());
+        let told = history.observations();
+        let n_fitted = if is_linear { checkpoint(told.len()) } else { told.len() };
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut growing = match kept.take().filter(|kept| is_linear && kept.is_of(history)) {
+            Some(kept) if kept.is_current(told.len()) => kept,
+            earlier => Growing::fit(&self.refit, families, &told[..n_fitted], &self.frame, earlier, rng)?,
+        };
+        growing.update(history, &self.frame);
+        Ok(Arc::clone(&kept.insert(growing).belief))
+    }
+
+    /// The name of the family that a belief is about.
+    pub fn name(&self, belief: &Belief) -> &str {
+        &self.families[belief.family_idx].name
+    }
+}
+
+/// A belief, and the observations that it knows.
+struct Growing {
+    belief: Arc<Belief>,
     failed_as: FailedAs,
     anchor: Anchor,
     learnt_at: usize,
     n_told: usize,
+    /// Of the observations that it knows (`History::fingerprint`).
+    fingerprint: u64,
 }
 
 /// Scales, family by family, from which those of later checkpoints are learnt.
 struct Anchor {
     at: usize,
-    learnt: Vec<Option<Learnt>>,
+    learnt: Vec<Option<Hyperparameters>>,
 }
 
 impl Growing {
@@ -44,7 +89,7 @@ impl Growing {
     ///
     /// # Errors
     /// If no family could be fitted.
-    pub fn fit(
+    fn fit(
         refit: &Refit,
         families: impl Fn() -> Vec<Box<dyn Family>>,
         observations: &[Observation],
@@ -53,11 +98,11 @@ impl Growing {
         rng: &mut Rng,
     ) -> Result<Self, OracleError> {
         type Families = Vec<Box<dyn Family>>;
-        let mut learn = |families: Families, told: &[Observation], start: &[Option<Learnt>]| {
+        let mut learn = |families: Families, told: &[Observation], start: &[Option<Hyperparameters>]| {
             let believed = working_set(told, BELIEVED_FROM);
             let failed_as = FailedAs::among(&believed).ok_or(OracleError::NothingToFit)?;
             let sample = Told::new(working_set(told, LEARNT_FROM), failed_as, frame);
-            let fits = refit.learn(families, &sample, start, rng);
+            let fits = refit.fit(families, &sample, start, rng);
             Ok::<_, OracleError>((fits, failed_as, Told::new(believed, failed_as, frame)))
         };
         let (n, fitted) = (observations.len(), families());
@@ -65,33 +110,38 @@ impl Growing {
         let learnt_at_anchor = match earlier.map(|earlier| earlier.anchor) {
             _ if at == n => Vec::new(),
             Some(anchor) if anchor.at == at => anchor.learnt,
-            _ => learn(families(), &observations[..at], &[]).map_or(Vec::new(), |(fits, ..)| fits.learnt()),
+            _ => learn(families(), &observations[..at], &[])
+                .map_or(Vec::new(), |(fits, ..)| fits.hyperparameters()),
         };
         let (fits, failed_as, told) = learn(fitted, observations, &learnt_at_anchor)?;
-        let learnt = if at == n { fits.learnt() } else { learnt_at_anchor };
-        let belief = fits.believe(&told)?;
-        Ok(Self { belief, failed_as, anchor: Anchor { at, learnt }, learnt_at: n, n_told: n })
+        let learnt = if at == n { fits.hyperparameters() } else { learnt_at_anchor };
+        let belief = Arc::new(fits.believe(&told)?);
+        Ok(Self { belief, failed_as, anchor: Anchor { at, learnt }, learnt_at: n, n_told: n, fingerprint: 0 })
+    }
+
+    /// Whether it was made of this history, or of its beginning.
+    fn is_of(&self, history: &History) -> bool {
+        self.n_told <= history.observations().len() && self.fingerprint == history.fingerprint(self.n_told)
     }
 
     /// Whether no checkpoint has been passed since it was fitted.
-    pub fn is_current(&self, n_told: usize) -> bool {
+    fn is_current(&self, n_told: usize) -> bool {
         self.learnt_at == checkpoint(n_told)
     }
 
-    /// Adds what was told since. Families linear in w only.
-    pub fn follow(&mut self, observations: &[Observation], frame: &Frame) {
-        self.belief.observe(&Told::new(&observations[self.n_told..], self.failed_as, frame));
-        self.n_told = observations.len();
-    }
-
-    /// The belief after the observations followed so far.
-    pub fn belief(&self) -> &Belief {
-        &self.belief
+    /// Adds what was told since. Families linear in w only, unless that is nothing.
+    fn update(&mut self, history: &History, frame: &Frame) {
+        let new = &history.observations()[self.n_told..];
+        if !new.is_empty() {
+            Arc::make_mut(&mut self.belief).update(&Told::new(new, self.failed_as, frame));
+        }
+        self.n_told += new.len();
+        self.fingerprint = history.fingerprint(self.n_told);
     }
 }
 
 /// How many of `n_told` observations there were at the last checkpoint: within 2 %, and within 64, of all.
-pub fn checkpoint(n_told: usize) -> usize {
+fn checkpoint(n_told: usize) -> usize {
     last_multiple(n_told, 64, LONGEST_STEP)
 }
 
@@ -131,6 +181,7 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
+    use crate::encode::Domain;
     use crate::linalg::Matrix;
     use crate::model::anova::Anova;
     use crate::optimizer::{Outcome, rng};
@@ -159,10 +210,21 @@ mod tests {
         fit_after(None, observations)
     }
 
+    fn history(observations: &[Observation]) -> History {
+        let mut history = History::new(Domain::cube(2));
+        observations.iter().for_each(|told| history.tell(told.clone()).unwrap());
+        history
+    }
+
+    fn refitting() -> Refitting {
+        let anova = FamilyMaker::new("anova", || Box::new(Anova::new(2)));
+        Refitting::new(vec![anova], REFIT, Frame::symmetric(2))
+    }
+
     /// Of twenty points.
     fn predictions(growing: &Growing) -> Vec<(f64, f64)> {
         let probe = Matrix::from_fn(20, 2, |i, j| (0.37 * i as f64 + 0.91 * j as f64).sin());
-        probe.iter_rows().map(|x| growing.belief().predict(x)).collect()
+        probe.iter_rows().map(|x| growing.belief.predict(x)).collect()
     }
 
     #[test]
@@ -207,9 +269,9 @@ mod tests {
         let (all, frame) = (observations(600), Frame::symmetric(2));
         for n in [131, 259, 597] {
             let mut step_by_step = fit(&all[..checkpoint(n)]);
-            (checkpoint(n)..=n).for_each(|n| step_by_step.follow(&all[..n], &frame));
+            (checkpoint(n)..=n).for_each(|n| step_by_step.update(&history(&all[..n]), &frame));
             let mut at_once = fit(&all[..checkpoint(n)]);
-            at_once.follow(&all[..n], &frame);
+            at_once.update(&history(&all[..n]), &frame);
             assert!(step_by_step.is_current(n) && n > checkpoint(n));
             assert_eq!(predictions(&step_by_step), predictions(&at_once));
         }
@@ -244,11 +306,26 @@ mod tests {
     fn what_is_added_is_learnt_as_if_it_had_been_fitted_with_the_same_scales() {
         let (all, frame) = (observations(300), Frame::symmetric(2));
         let mut followed = fit(&all[..200]);
-        followed.follow(&all, &frame);
+        followed.update(&history(&all), &frame);
         let fitted = fit(&all);
         for x in [[0.0, 0.0], [0.5, -0.7], [-0.9, 0.2]] {
-            let ((mean, std), (fitted, _)) = (followed.belief().predict(&x), fitted.belief().predict(&x));
+            let ((mean, std), (fitted, _)) = (followed.belief.predict(&x), fitted.belief.predict(&x));
             assert!((mean - fitted).abs() < 3.0 * std + 0.02, "{mean} ± {std}, {fitted}");
         }
+    }
+
+    #[test]
+    fn a_belief_is_a_function_of_the_history_whatever_was_asked_before() {
+        let (all, model) = (observations(150), refitting());
+        let mut other = all.clone();
+        other[3].outcome = Outcome::Value { y: 9.0, noise_std: None };
+        let at = |model: &Refitting, told: &[Observation]| {
+            model.belief(&history(told), &mut rng(1, 0)).unwrap().predict(&[0.2, -0.4])
+        };
+        for told in [&all[..40], &other[..41], &all[..140], &all[..139], &other[..140], &all[..], &all[..40]]
+        {
+            assert_eq!(at(&model, told), at(&refitting(), told), "{} told", told.len());
+        }
+        assert_ne!(at(&model, &all), at(&model, &other));
     }
 }

@@ -3,16 +3,16 @@
 //! Given: observations and pending points, a family, the settings. Gives: Ball_t in model coordinates, and the way
 //! back to the units of the observations. Does not know: what is proposed.
 //!
-//! Two ways, by `Updates`: `refit` fits everything anew, and `growing` says when; `recursive` is the paper's update.
+//! Two ways: `refit` fits everything anew, and `growing` says when (the default); `recursive` is the paper's update (presets
+//! `paper` and `theory`).
 
 pub mod growing;
 pub mod recursive;
 pub mod refit;
 
-use crate::acquisition::Frame;
 use crate::confidence::{Confidence, Round};
-use crate::encode::Domain;
 use crate::evidence::Data;
+use crate::frame::Frame;
 use crate::linalg::{Matrix, dot};
 use crate::model::Family;
 use crate::optimizer::{Observation, Outcome};
@@ -27,6 +27,8 @@ pub struct Belief {
     pub outputs: Outputs,
     /// Noise of an observation, in the units of the ball.
     pub noise_std: f64,
+    /// Which of the families that were fitted explains the data best.
+    pub family_idx: usize,
 }
 
 impl Belief {
@@ -42,20 +44,20 @@ impl Belief {
     }
 
     /// Adds observations of a family that is linear in w; scales, warp and noise stay as they are.
-    pub fn observe(&mut self, told: &Told) {
+    pub fn update(&mut self, told: &Told) {
         let data = told.data(&self.outputs);
         let prior_mean = prior_mean(self.ball.family());
         for (i, x) in data.x.iter_rows().enumerate() {
             let y = self.outputs.warp.apply(data.y[i]);
             let residual = y - self.ball.family().value(&prior_mean, x);
             let noise_var = data.known_noise_var[i] + self.noise_std * self.noise_std;
-            self.ball.push(Round { w: &prior_mean, x, residual, noise_var });
+            self.ball.update(Round { w: &prior_mean, x, residual, noise_var });
         }
     }
 
-    /// Takes each of these points (model coordinates) as observed at its mean: the uncertainty there is gone, and the
-    /// next point is found elsewhere.
-    pub fn suppose(&mut self, pending: &[Vec<f64>]) {
+    /// Adds each of these pending points (model coordinates) as if its mean had been observed: the uncertainty there is
+    /// gone, and the next point is found elsewhere.
+    pub fn fantasize(&mut self, pending: &[Vec<f64>]) {
         let w_hat = self.ball.w_hat().to_vec();
         let prior_mean = prior_mean(self.ball.family());
         let shift: Vec<f64> = w_hat.iter().zip(&prior_mean).map(|(w, m)| w - m).collect();
@@ -64,7 +66,7 @@ impl Belief {
         for x in pending {
             self.ball.family().grad_w(&w_hat, x, &mut grad_w);
             let residual = dot(&grad_w, &shift);
-            self.ball.push(Round { w: &w_hat, x, residual, noise_var });
+            self.ball.update(Round { w: &w_hat, x, residual, noise_var });
         }
     }
 }
@@ -177,11 +179,6 @@ impl Told {
             known_noise_var: self.noise_std.iter().map(known_noise_var).collect(),
         }
     }
-}
-
-/// [-1, 1] in each coordinate, or the parameters' own units.
-pub fn frame(domain: &Domain, scaled: bool) -> Frame {
-    if scaled { Frame::symmetric(domain.dimension()) } else { Frame::natural(domain) }
 }
 
 #[cfg(test)]

@@ -2,29 +2,104 @@
 //!
 //! Departures from the paper: Σ_1 is λI (its sums start at i = 0, and there is no x_0); trials that failed teach nothing.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use super::{Belief, Outputs};
-use crate::acquisition::Frame;
 use crate::confidence::{Confidence, Round};
+use crate::frame::Frame;
+use crate::history::History;
 use crate::linalg::{Matrix, dot};
-use crate::model::Family;
 use crate::model::isotropic::Isotropic;
-use crate::optimizer::{Observation, Rng};
-use crate::oracle::{self, OracleError, Problem, sgd};
-use crate::settings::Oracle;
+use crate::model::{Family, FamilyMaker};
+use crate::optimizer::{Observation, Rng, own_rng};
+use crate::oracle::{self, OracleError, Problem, Starts, sgd};
+
+/// The regression oracle of Phase I.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Oracle {
+    /// Levenberg-Marquardt from several starts.
+    LevenbergMarquardt {
+        /// Starts, for families that are not linear in w.
+        restarts: usize,
+    },
+    /// The paper's.
+    Sgd(sgd::Settings),
+}
+
+/// The paper's updates of a family's ball. Keeps the last one: that saves time and changes nothing.
+pub struct Recursion {
+    family: FamilyMaker,
+    /// λ.
+    lambda: f64,
+    oracle: Oracle,
+    frame: Frame,
+    /// n: how many observations belong to Phase I.
+    n: usize,
+    /// For the starts of ŵ_0, which must not change from trial to trial.
+    seed: u64,
+    kept: Mutex<Option<Recursive>>,
+}
+
+impl Recursion {
+    /// Nothing is fitted yet.
+    pub fn new(family: FamilyMaker, lambda: f64, oracle: Oracle, frame: Frame, n: usize, seed: u64) -> Self {
+        Self { family, lambda, oracle, frame, n, seed, kept: Mutex::default() }
+    }
+
+    /// The ball of the round to come.
+    ///
+    /// # Errors
+    /// If ŵ_0 cannot be fitted.
+    pub fn belief(&self, history: &History) -> Result<Arc<Belief>, OracleError> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recursive = match kept.take().filter(|kept| kept.is_of(history)) {
+            Some(kept) => kept,
+            None => self.start(history)?,
+        };
+        recursive.update(history, history.observations().len(), &self.frame);
+        Ok(Arc::clone(&kept.insert(recursive).belief))
+    }
+
+    /// After line 5 of Phase I.
+    ///
+    /// # Errors
+    /// If ŵ_0 cannot be fitted.
+    pub fn start(&self, history: &History) -> Result<Recursive, OracleError> {
+        let rng = &mut own_rng(self.seed, 0);
+        Recursive::start(
+            self.family.make(),
+            self.lambda,
+            &self.oracle,
+            self.phase_one(history),
+            &self.frame,
+            rng,
+        )
+    }
+
+    /// The observations that ŵ_0 is fitted to.
+    pub fn phase_one<'a>(&self, history: &'a History) -> &'a [Observation] {
+        let told = history.observations();
+        &told[..self.n.min(told.len())]
+    }
+
+    /// The family, with a prior of its own.
+    pub fn family(&self) -> Box<dyn Family> {
+        self.family.make()
+    }
+}
 
 /// The ball of the round to come, and how many observations it has seen.
 pub struct Recursive {
-    belief: Belief,
+    belief: Arc<Belief>,
     w_hat_0: Vec<f64>,
     seen: usize,
+    /// Of the observations that it has seen (`History::fingerprint`).
+    fingerprint: u64,
 }
 
 impl Recursive {
     /// Line 5 of Phase I: ŵ_0 from the observations so far, and Σ_1 = λI.
-    ///
-    /// # Errors
-    /// If the oracle fails.
-    pub fn start(
+    fn start(
         family: Box<dyn Family>,
         lambda: f64,
         oracle: &Oracle,
@@ -40,30 +115,33 @@ impl Recursive {
         let problem = Problem { family: &*family, x: &x, y: &y, noise_std: &noise_std, prior_weight: 0.0 };
         let w_hat_0 = match oracle {
             Oracle::LevenbergMarquardt { restarts } => {
-                oracle::fit_with_restarts(&problem, None, *restarts, rng)?.w
+                oracle::fit(&problem, &Starts::draw(&*family, *restarts, rng))?.w
             }
             Oracle::Sgd(settings) => sgd::fit(&problem, &family.start(rng), settings)?.w,
         };
         let ball = Confidence::new(Box::new(Isotropic::new(family, 1.0 / lambda.sqrt())), w_hat_0.clone());
-        Ok(Self {
-            belief: Belief { ball, outputs: Outputs::PLAIN, noise_std: 1.0 },
-            w_hat_0,
-            seen: phase_one.len(),
-        })
+        let belief = Belief { ball, outputs: Outputs::PLAIN, noise_std: 1.0, family_idx: 0 };
+        Ok(Self { belief: Arc::new(belief), w_hat_0, seen: phase_one.len(), fingerprint: 0 })
     }
 
-    /// Lines 2 and 3 of Phase II, for each observation that is new.
-    pub fn follow(&mut self, observations: &[Observation], frame: &Frame) {
-        for (x, y) in observations[self.seen..].iter().filter_map(value) {
-            let ball = &mut self.belief.ball;
+    /// Whether it was made of this history, or of its beginning.
+    fn is_of(&self, history: &History) -> bool {
+        self.seen <= history.observations().len() && self.fingerprint == history.fingerprint(self.seen)
+    }
+
+    /// Lines 2 and 3 of Phase II, for each of the first `n_told` observations that is new: eqs. 3 and 5.
+    pub fn update(&mut self, history: &History, n_told: usize, frame: &Frame) {
+        for (x, y) in history.observations()[self.seen..n_told].iter().filter_map(value) {
+            let ball = &mut Arc::make_mut(&mut self.belief).ball;
             let (x, w) = (frame.apply(x), ball.w_hat().to_vec());
             let mut grad_w = vec![0.0; w.len()];
             ball.family().grad_w(&w, &x, &mut grad_w);
             let shift: Vec<f64> = w.iter().zip(&self.w_hat_0).map(|(w, w_0)| w - w_0).collect();
             let residual = dot(&grad_w, &shift) + y - ball.family().value(&w, &x);
-            ball.push(Round { w: &w, x: &x, residual, noise_var: 1.0 });
+            ball.update(Round { w: &w, x: &x, residual, noise_var: 1.0 });
         }
-        self.seen = observations.len();
+        self.seen = n_told;
+        self.fingerprint = history.fingerprint(n_told);
     }
 
     /// The belief of the round to come.
@@ -79,10 +157,10 @@ fn value(observation: &Observation) -> Option<(&[f64], f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encode::Domain;
     use crate::linalg::add_scaled;
     use crate::model::mlp::{Activation, Mlp};
-    use crate::optimizer::Outcome;
-    use crate::optimizer::rng;
+    use crate::optimizer::{Outcome, rng};
 
     const LAMBDA: f64 = 3.0;
 
@@ -109,6 +187,12 @@ mod tests {
         fn is_linear(&self) -> bool {
             true
         }
+    }
+
+    fn history(observations: &[Observation]) -> History {
+        let mut history = History::new(Domain::cube(1));
+        observations.iter().for_each(|told| history.tell(told.clone()).unwrap());
+        history
     }
 
     /// Points told in order; the fourth and seventh failed.
@@ -143,7 +227,7 @@ mod tests {
     fn w_hat_t_zeroes_the_gradient_of_eq_4_and_failed_trials_are_no_part_of_it() {
         let told = observations();
         let mut recursive = start(Box::new(Line), &told[..5]);
-        recursive.follow(&told, &Frame::symmetric(1));
+        recursive.update(&history(&told), told.len(), &Frame::symmetric(1));
         let ball = &recursive.belief().ball;
         assert_eq!(ball.rounds(), 3);
         let w = ball.w_hat();
@@ -162,10 +246,28 @@ mod tests {
         let network = || Box::new(Mlp::new(1, &[3], Activation::Tanh));
         let [mut steps, mut once] = [(); 2].map(|()| start(network(), &told[..4]));
         for seen in [5, 5, 8, 9] {
-            steps.follow(&told[..seen], &Frame::symmetric(1));
+            steps.update(&history(&told), seen, &Frame::symmetric(1));
         }
-        once.follow(&told, &Frame::symmetric(1));
+        once.update(&history(&told), told.len(), &Frame::symmetric(1));
         assert_eq!(steps.belief().ball.w_hat(), once.belief().ball.w_hat());
         assert_eq!(once.belief().ball.rounds(), 4);
+    }
+
+    #[test]
+    fn a_ball_is_a_function_of_the_history_whatever_was_asked_before() {
+        let recursion = || {
+            let network = FamilyMaker::new("mlp", || Box::new(Mlp::new(1, &[3], Activation::Tanh)));
+            let oracle = Oracle::LevenbergMarquardt { restarts: 2 };
+            Recursion::new(network, LAMBDA, oracle, Frame::symmetric(1), 4, 0)
+        };
+        let (told, kept) = (observations(), recursion());
+        let mut other = told.clone();
+        other[5].outcome = Outcome::Failed;
+        let w_hat = |recursion: &Recursion, told: &[Observation]| {
+            recursion.belief(&history(told)).unwrap().ball.w_hat().to_vec()
+        };
+        for told in [&told[..6], &told[..9], &other[..9], &told[..5]] {
+            assert_eq!(w_hat(&kept, told), w_hat(&recursion(), told));
+        }
     }
 }

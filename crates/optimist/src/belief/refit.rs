@@ -3,17 +3,16 @@
 //! For each family the prior's scales, the noise and the warp of y maximise the evidence; the family with the
 //! highest evidence is kept and linearised at its fit. Families are fitted side by side.
 //!
-//! Departures from the paper: gradients are those at ŵ_t, not at ŵ_i; λ and the noise are learnt.
+//! Departures from the paper: gradients are those at ŵ_t, not at ŵ_i; λ and the noise are fitted to the data.
 
 use rayon::prelude::*;
 
 use super::{Belief, Outputs, Told, prior_mean};
 use crate::confidence::{Confidence, Round};
-use crate::evidence::{self, Data, Learning, Learnt, Linearization};
+use crate::evidence::{self, Data, Hyperparameters, Linearization};
 use crate::model::Family;
 use crate::optimizer::Rng;
-use crate::oracle::levenberg_marquardt;
-use crate::oracle::{OracleError, Problem};
+use crate::oracle::{self, OracleError, Problem, Starts};
 
 /// Hyper-prior of the warp's power around 1.
 const WARP_STD: f64 = 0.3;
@@ -21,7 +20,7 @@ const WARP_STD: f64 = 0.3;
 /// Quasi-Newton steps for the scales; 15 and 100 gave the same regret as 40.
 const SCALE_STEPS: usize = 30;
 
-/// The same from scales that were learnt from most of the data.
+/// The same from scales that were fitted to most of the data.
 const FURTHER_SCALE_STEPS: usize = 10;
 
 /// Fits and scales alternate this often for a family that is not linear in w.
@@ -31,20 +30,20 @@ const ALTERNATIONS: usize = 2;
 pub struct Refit {
     /// Whether y is standardised.
     pub scaled: bool,
-    /// Whether a warp of y may be learnt.
+    /// Whether y may be warped.
     pub warp: bool,
     /// Starts of the oracle for a family that is not linear in w.
     pub restarts: usize,
 }
 
 impl Refit {
-    /// What `sample` says of each family. The scales of a family that is linear in w are learnt from those of `start`, family
-    /// by family, where there are any.
-    pub fn learn(
+    /// Each family fitted to `sample`. The scales of a family that is linear in w start from those of `start`, family by
+    /// family, where there are any.
+    pub fn fit(
         &self,
         families: Vec<Box<dyn Family>>,
         sample: &Told,
-        start: &[Option<Learnt>],
+        start: &[Option<Hyperparameters>],
         rng: &mut Rng,
     ) -> Fits {
         let outputs = if self.scaled { Outputs::standardized(&sample.y) } else { Outputs::PLAIN };
@@ -52,20 +51,14 @@ impl Refit {
         // All luck is drawn here: side by side, families must not share it.
         let mut with_starts = |(i, family): (usize, Box<dyn Family>)| {
             let scales = start.get(i).and_then(Option::as_ref);
-            (scales, self.draw_starts(&*family, rng), family)
+            (scales, Starts::draw(&*family, self.restarts, rng), family)
         };
         let families: Vec<_> = families.into_iter().enumerate().map(&mut with_starts).collect();
         let fits = families
             .into_par_iter()
-            .map(|(scales, weights, family)| self.fit_family(family, &data, scales, &weights))
+            .map(|(scales, weights, family)| self.fit_family(family, &data, scales, weights))
             .collect();
         Fits { fits, outputs, data }
-    }
-
-    /// Where fits of the weights begin; a family that is linear in them needs no start.
-    fn draw_starts(&self, family: &dyn Family, rng: &mut Rng) -> Vec<Vec<f64>> {
-        let n_starts = if family.is_linear() { 0 } else { self.restarts.max(1) };
-        (0..n_starts).map(|_| family.start(rng)).collect()
     }
 
     /// Scales, noise and warp by evidence, and the weights under them.
@@ -73,26 +66,27 @@ impl Refit {
         &self,
         mut family: Box<dyn Family>,
         data: &Data,
-        start: Option<&Learnt>,
-        starts: &[Vec<f64>],
+        start: Option<&Hyperparameters>,
+        weights: Starts,
     ) -> Result<Fitted, OracleError> {
         let max_steps = if start.is_some() { FURTHER_SCALE_STEPS } else { SCALE_STEPS };
-        let learning = Learning { warp_std: self.warp.then_some(WARP_STD), max_steps };
-        if family.is_linear() {
-            let at = Linearization::new(&*family, &prior_mean(&*family), &data.x);
-            let (learnt, evidence) =
-                evidence::learn(&mut *family, data, &at, start, learning).ok_or(OracleError::NothingToFit)?;
-            return Ok(Fitted { family, learnt, w: at.w, evidence });
+        let settings = evidence::Settings { warp_std: self.warp.then_some(WARP_STD), max_steps };
+        let fit_hyperparameters = |family: &mut dyn Family, w: &[f64], start: Option<&Hyperparameters>| {
+            let at = Linearization::new(family, w, &data.x);
+            evidence::fit_hyperparameters(family, data, &at, start, settings).ok_or(OracleError::NothingToFit)
+        };
+        if weights == Starts::Anywhere {
+            let anywhere = prior_mean(&*family);
+            let (hyperparameters, evidence) = fit_hyperparameters(&mut *family, &anywhere, start)?;
+            return Ok(Fitted { family, hyperparameters, w: None, evidence });
         }
-        let (mut learnt, mut evidence) = (Learnt::prior(&*family), f64::NEG_INFINITY);
-        let mut w = best_start(&*family, data, &learnt, starts)?;
+        let (mut hyperparameters, mut evidence) = (Hyperparameters::prior(&*family), f64::NEG_INFINITY);
+        let mut w = fit_weights(&*family, data, &hyperparameters, weights)?;
         for _ in 0..ALTERNATIONS {
-            let at = Linearization::new(&*family, &w, &data.x);
-            (learnt, evidence) = evidence::learn(&mut *family, data, &at, Some(&learnt), learning)
-                .ok_or(OracleError::NothingToFit)?;
-            w = fit_weights(&*family, data, &learnt, &w)?;
+            (hyperparameters, evidence) = fit_hyperparameters(&mut *family, &w, Some(&hyperparameters))?;
+            w = fit_weights(&*family, data, &hyperparameters, Starts::At(vec![w]))?;
         }
-        Ok(Fitted { family, learnt, w, evidence })
+        Ok(Fitted { family, hyperparameters, w: Some(w), evidence })
     }
 }
 
@@ -105,76 +99,75 @@ pub struct Fits {
 
 impl Fits {
     /// Scales, noise and warp of each family; `None` where a fit failed.
-    pub fn learnt(&self) -> Vec<Option<Learnt>> {
-        self.fits.iter().map(|fit| fit.as_ref().ok().map(|fit| fit.learnt.clone())).collect()
+    pub fn hyperparameters(&self) -> Vec<Option<Hyperparameters>> {
+        self.fits.iter().map(|fit| fit.as_ref().ok().map(|fit| fit.hyperparameters.clone())).collect()
     }
 
     /// The belief of the family that explains its sample best, after all of `told`. A sample may be less than all: the
-    /// number of operations to learn scales grows with its cube.
+    /// number of operations to fit scales grows with its cube.
     ///
     /// # Errors
     /// If no family could be fitted; the last one's reason.
     pub fn believe(self, told: &Told) -> Result<Belief, OracleError> {
         let Self { fits, mut outputs, data } = self;
-        let mut best: Option<Fitted> = None;
+        let mut best: Option<(usize, Fitted)> = None;
         let mut failure = OracleError::NothingToFit;
-        for fit in fits {
+        for (idx, fit) in fits.into_iter().enumerate() {
             match fit {
-                Ok(fit) if best.as_ref().is_none_or(|best| fit.evidence > best.evidence) => best = Some(fit),
+                Ok(fit) if best.as_ref().is_none_or(|(_, best)| fit.evidence > best.evidence) => {
+                    best = Some((idx, fit));
+                }
                 Ok(_) => {}
                 Err(error) => failure = error,
             }
         }
-        let Fitted { family, learnt, w, .. } = best.ok_or(failure)?;
-        let data = if family.is_linear() { told.data(&outputs) } else { data };
-        outputs.warp = learnt.warp;
-        Ok(Belief { ball: ball(family, &data, &learnt, &w), outputs, noise_std: learnt.noise_std })
+        let (family_idx, Fitted { family, hyperparameters, w, .. }) = best.ok_or(failure)?;
+        let data = if w.is_none() { told.data(&outputs) } else { data };
+        outputs.warp = hyperparameters.warp;
+        Ok(Belief {
+            ball: ball(family, &data, &hyperparameters, w),
+            outputs,
+            noise_std: hyperparameters.noise_std,
+            family_idx,
+        })
     }
 }
 
-/// A family at the scales learnt, and what else there is to know of its fit.
+/// A family at the scales fitted, and what else there is to know of its fit.
 struct Fitted {
     family: Box<dyn Family>,
-    learnt: Learnt,
-    w: Vec<f64>,
-    /// Evidence plus hyper-priors, at the scales learnt.
+    hyperparameters: Hyperparameters,
+    /// Where it is linearised: at the weights fitted. `None` if it is linear in them, and that is the same everywhere.
+    w: Option<Vec<f64>>,
+    /// Evidence plus hyper-priors, at these hyperparameters.
     evidence: f64,
 }
 
-/// Warped values and their noise, as the oracle wants them.
-fn targets(data: &Data, learnt: &Learnt) -> (Vec<f64>, Vec<f64>) {
-    let y = data.y.iter().map(|&y| learnt.warp.apply(y)).collect();
-    let noise_std = evidence::noise_variances(data, learnt.noise_std).iter().map(|s2| s2.sqrt()).collect();
-    (y, noise_std)
-}
-
-fn best_start(
-    family: &dyn Family,
-    data: &Data,
-    learnt: &Learnt,
-    starts: &[Vec<f64>],
-) -> Result<Vec<f64>, OracleError> {
-    let (y, noise_std) = targets(data, learnt);
-    let problem = Problem { family, x: &data.x, y: &y, noise_std: &noise_std, prior_weight: 1.0 };
-    crate::oracle::fit_from(&problem, starts).map(|fit| fit.w)
-}
-
+/// The most probable weights.
 fn fit_weights(
     family: &dyn Family,
     data: &Data,
-    learnt: &Learnt,
-    warm: &[f64],
+    hyperparameters: &Hyperparameters,
+    starts: Starts,
 ) -> Result<Vec<f64>, OracleError> {
-    let (y, noise_std) = targets(data, learnt);
+    let y: Vec<f64> = data.y.iter().map(|&y| hyperparameters.warp.apply(y)).collect();
+    let noise_var = evidence::noise_variances(data, hyperparameters.noise_std);
+    let noise_std: Vec<f64> = noise_var.iter().map(|s2| s2.sqrt()).collect();
     let problem = Problem { family, x: &data.x, y: &y, noise_std: &noise_std, prior_weight: 1.0 };
-    levenberg_marquardt::fit(&problem, warm, &levenberg_marquardt::Settings::default()).map(|fit| fit.w)
+    oracle::fit(&problem, &starts).map(|fit| fit.w)
 }
 
-fn ball(family: Box<dyn Family>, data: &Data, learnt: &Learnt, w: &[f64]) -> Confidence {
-    let at = Linearization::new(&*family, w, &data.x);
-    let residuals = evidence::residuals(data, &at, learnt.warp);
-    let noise_var = evidence::noise_variances(data, learnt.noise_std);
+fn ball(
+    family: Box<dyn Family>,
+    data: &Data,
+    hyperparameters: &Hyperparameters,
+    w: Option<Vec<f64>>,
+) -> Confidence {
     let prior_mean = prior_mean(&*family);
+    let w = &w.unwrap_or_else(|| prior_mean.clone());
+    let at = Linearization::new(&*family, w, &data.x);
+    let residuals = evidence::residuals(data, &at, hyperparameters.warp);
+    let noise_var = evidence::noise_variances(data, hyperparameters.noise_std);
     let round = |i: usize| Round { w, x: data.x.row(i), residual: residuals[i], noise_var: noise_var[i] };
     Confidence::with_rounds(family, prior_mean, (0..data.y.len()).map(round))
 }
@@ -204,8 +197,8 @@ mod tests {
     }
 
     fn fit(families: Vec<Box<dyn Family>>, told: &Told, pending: &[Vec<f64>]) -> Belief {
-        let mut belief = REFIT.learn(families, told, &[], &mut rng(1, 0)).believe(told).unwrap();
-        belief.suppose(pending);
+        let mut belief = REFIT.fit(families, told, &[], &mut rng(1, 0)).believe(told).unwrap();
+        belief.fantasize(pending);
         belief
     }
 
@@ -264,7 +257,7 @@ mod tests {
     #[test]
     fn without_families_there_is_no_belief() {
         let told = told(3, wave);
-        let error = REFIT.learn(Vec::new(), &told, &[], &mut rng(0, 0)).believe(&told).err();
+        let error = REFIT.fit(Vec::new(), &told, &[], &mut rng(0, 0)).believe(&told).err();
         assert_eq!(error, Some(OracleError::NothingToFit));
     }
 }

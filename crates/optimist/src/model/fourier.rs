@@ -5,7 +5,7 @@
 //! frequencies is a² times the kernel they were drawn for: the squared exponential
 //! exp(−½ Σ_j (x_j − x'_j)²/ℓ_j²), or Matérn-5/2.
 //!
-//! Learnt by evidence: log a, then log ℓ_j for each coordinate.
+//! Fitted by evidence: log a, then log ℓ_j for each coordinate.
 //!
 //! Fewer features suffice than with independent frequencies: directions are orthogonal within blocks of
 //! d_x, and radii are stratified. Each ω_k alone still has exactly the kernel's distribution.

@@ -2,11 +2,11 @@
 
 use serde::Deserialize;
 
-use super::Family;
 use super::anova::{Anova, DEGREE};
 use super::fourier::Fourier;
 use super::mlp::{Activation, Mlp};
 use super::sum::Sum;
+use super::{Family, FamilyMaker};
 use crate::encode::{AxisKind, Domain};
 
 /// Cosines and sines of the `fourier` family: enough to carry a few dozen local bumps.
@@ -50,6 +50,25 @@ impl Default for Layers {
 }
 
 impl FamilyKind {
+    /// As study files write it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Additive => "additive",
+            Self::Quadratic => "quadratic",
+            Self::Anova => "anova",
+            Self::Fourier => "fourier",
+            Self::AnovaFourier => "anova+fourier",
+            Self::Mlp => "mlp",
+        }
+    }
+
+    /// What makes the family on the columns of a domain.
+    pub fn maker(&self, domain: &Domain, layers: &Layers) -> FamilyMaker {
+        let (kind, domain, layers) = (self.clone(), domain.clone(), layers.clone());
+        FamilyMaker::new(self.name(), move || kind.build(&domain, &layers))
+    }
+
     /// The family on the columns of a domain. A column with few values gets no more powers than it can tell apart.
     pub fn build(&self, domain: &Domain, layers: &Layers) -> Box<dyn Family> {
         let d_x = domain.dimension();
@@ -81,4 +100,21 @@ fn degrees(domain: &Domain) -> impl Iterator<Item = usize> {
         };
         std::iter::repeat_n(degree, axis.columns.len())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::Error;
+
+    use super::*;
+
+    #[test]
+    fn every_name_reads_back_as_its_kind() {
+        use FamilyKind::{Additive, Anova, AnovaFourier, Fourier, Linear, Mlp, Quadratic};
+        for kind in [Linear, Additive, Quadratic, Anova, Fourier, AnovaFourier, Mlp] {
+            let read: Result<FamilyKind, Error> = FamilyKind::deserialize(kind.name().into_deserializer());
+            assert_eq!(read, Ok(kind));
+        }
+    }
 }

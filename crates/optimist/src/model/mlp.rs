@@ -2,7 +2,7 @@
 //! f_w(x) = b₂ + w₂·σ(W₁x + b₁).
 //!
 //! Weights lie layer by layer: the rows of W, one for each unit, then b. Prior: W ~ N(0, s²/fan-in) and
-//! b ~ N(0, t²), with a scale s and a scale t for each layer, learnt by evidence.
+//! b ~ N(0, t²), with a scale s and a scale t for each layer, fitted by evidence.
 //!
 //! With one hidden layer inner products of gradients are structured. With a = σ(W₁x + b₁) the activations and
 //! q = w₂∘σ'(W₁x + b₁),

@@ -17,13 +17,16 @@ pub mod kind;
 pub mod mlp;
 pub mod sum;
 
-use crate::linalg::{Matrix, View, add_scaled, dot};
+use std::sync::Arc;
+
+pub use crate::linalg::{Matrix, View};
+use crate::linalg::{add_scaled, dot};
 use crate::optimizer::Rng;
 
-/// A scale that is learnt by evidence, on the log scale, with its normal hyper-prior.
+/// A scale that is fitted by evidence, on the log scale, with its normal hyper-prior.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
-    /// Where the hyper-prior of log scale is centred; also where learning starts.
+    /// Where the hyper-prior of log scale is centred; also where the fit starts.
     pub mean: f64,
     /// Standard deviation of that hyper-prior.
     pub std: f64,
@@ -140,7 +143,7 @@ pub trait Family: Send + Sync {
         w
     }
 
-    /// The hyper-priors of the scales that evidence may learn. None by default: the prior stays as it is.
+    /// The hyper-priors of the scales that are fitted by evidence. None by default: the prior stays as it is.
     fn scales(&self) -> Vec<Scale> {
         Vec::new()
     }
@@ -219,6 +222,26 @@ pub trait Family: Send + Sync {
         self.prior_std(&mut std);
         along.iter_mut().zip(std).for_each(|(a, s)| *a *= s);
         self.grad_x_along(w, &along, x.x, out);
+    }
+}
+
+/// Makes a family as often as it is needed, at the centres of its hyper-priors.
+#[derive(Clone)]
+pub struct FamilyMaker {
+    /// As users read it.
+    pub name: String,
+    make: Arc<dyn Fn() -> Box<dyn Family> + Send + Sync>,
+}
+
+impl FamilyMaker {
+    /// `make` is called once for each fit.
+    pub fn new(name: &str, make: impl Fn() -> Box<dyn Family> + Send + Sync + 'static) -> Self {
+        Self { name: name.to_owned(), make: Arc::new(make) }
+    }
+
+    /// A new one.
+    pub fn make(&self) -> Box<dyn Family> {
+        (self.make)()
     }
 }
 

@@ -23,16 +23,30 @@ pub struct Settings {
     pub gradient_tolerance: f64,
     /// Converged when a step is shorter than this, relative to 1 + ‖u‖.
     pub step_tolerance: f64,
+    /// μ of the first step, relative to the largest curvature. At 0 the first step that is not worse is the last.
+    pub first_damping: f64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { max_steps: 200, loss_tolerance: 1e-6, gradient_tolerance: 1e-8, step_tolerance: 1e-12 }
+        Self {
+            max_steps: 200,
+            loss_tolerance: 1e-6,
+            gradient_tolerance: 1e-8,
+            step_tolerance: 1e-12,
+            first_damping: 1e-3,
+        }
     }
 }
 
-/// A local minimum of the problem's loss, downhill from `start`; the minimum, in one solve, if the family is
-/// linear in w. The loss is never above that of `start`.
+impl Settings {
+    /// For a family that is linear in w, whose minimum is one step away.
+    pub fn undamped() -> Self {
+        Self { first_damping: 0.0, ..Self::default() }
+    }
+}
+
+/// A local minimum of the problem's loss, downhill from `start`. The loss is never above that of `start`.
 ///
 /// # Errors
 /// If the data or the loss at `start` are not finite.
@@ -44,7 +58,7 @@ pub fn fit(problem: &Problem<'_>, start: &[f64], settings: &Settings) -> Result<
         return Err(OracleError::BadStart { loss: here.loss });
     }
     let mut slope = Linearized::new(problem, &prior, &here);
-    let mut damping = Damping::new(problem, &slope);
+    let mut damping = Damping::new(settings, &slope);
     for step in 0..settings.max_steps {
         if slope.largest() <= settings.gradient_tolerance * (1.0 + here.loss) {
             return Ok(here.into_fit(step, true));
@@ -61,7 +75,7 @@ pub fn fit(problem: &Problem<'_>, start: &[f64], settings: &Settings) -> Result<
         let even = gained.abs().max(promised) <= settings.loss_tolerance * (1.0 + here.loss);
         let settled = there.loss.is_finite() && (tiny || even);
         if gained >= 0.0 {
-            let exact = problem.family.is_linear() && damping.mu == 0.0;
+            let exact = settings.first_damping == 0.0 && damping.mu == 0.0;
             here = there;
             if settled || exact {
                 return Ok(here.into_fit(step + 1, true));
@@ -216,16 +230,11 @@ struct Damping {
 }
 
 impl Damping {
-    fn new(problem: &Problem<'_>, slope: &Linearized) -> Self {
+    fn new(settings: &Settings, slope: &Linearized) -> Self {
         let (Curvature::Dual(matrix) | Curvature::Primal(matrix)) = &slope.curvature;
         let largest = (0..matrix.rows()).fold(0.0, |largest: f64, i| largest.max(matrix[(i, i)]));
         let largest = if largest > 0.0 { largest } else { 1.0 };
-        Self {
-            // A linear family's first step is exact without damping.
-            mu: if problem.family.is_linear() { 0.0 } else { 1e-3 * largest },
-            growth: 2.0,
-            least: 1e-12 * largest,
-        }
+        Self { mu: settings.first_damping * largest, growth: 2.0, least: 1e-12 * largest }
     }
 
     fn raise(&mut self) {
@@ -276,7 +285,13 @@ mod tests {
     }
 
     fn tight() -> Settings {
-        Settings { max_steps: 2000, loss_tolerance: 1e-14, gradient_tolerance: 1e-9, step_tolerance: 1e-13 }
+        Settings {
+            max_steps: 2000,
+            loss_tolerance: 1e-14,
+            gradient_tolerance: 1e-9,
+            step_tolerance: 1e-13,
+            ..Settings::default()
+        }
     }
 
     /// Central differences of the loss in w, times the prior's standard deviation.
@@ -343,9 +358,9 @@ mod tests {
             let family = Fourier::new(3, n_features, 5);
             let problem = data.problem(&family, 0.7);
             let start = family.start(&mut rng);
-            let found = fit(&problem, &start, &Settings::default()).unwrap();
+            let found = fit(&problem, &start, &Settings::undamped()).unwrap();
             assert_eq!((found.steps, found.converged), (1, true));
-            let again = fit(&problem, &found.w, &Settings::default()).unwrap();
+            let again = fit(&problem, &found.w, &Settings::undamped()).unwrap();
             assert!(again.steps <= 1 && again.converged);
 
             // (ΦᵀS⁻²Φ + 0.7 P⁻²) w = ΦᵀS⁻²y
@@ -453,10 +468,11 @@ mod tests {
         }
         let networks = Mlp::new(2, &[4], Activation::Tanh);
         let features = Fourier::new(2, 16, 0);
-        for family in [&networks as &dyn Family, &features] {
+        let (damped, undamped) = (Settings::default(), Settings::undamped());
+        for (family, settings) in [(&networks as &dyn Family, damped), (&features, undamped)] {
             for prior_weight in [0.0, 1.0] {
                 let problem = data.problem(family, prior_weight);
-                let found = fit(&problem, &family.start(&mut rng), &Settings::default()).unwrap();
+                let found = fit(&problem, &family.start(&mut rng), &settings).unwrap();
                 assert!(found.w.iter().all(|w| w.is_finite()));
                 assert!(found.converged, "prior weight {prior_weight}: loss {}", found.loss);
             }

@@ -94,32 +94,40 @@ pub enum OracleError {
     },
 }
 
-/// The best fit by Levenberg-Marquardt from `warm`, if given, and from `n_restarts` draws of `Family::start`.
-/// A family that is linear in w has one minimum and takes one solve.
-///
-/// # Errors
-/// If the data are not finite, or if none of the starts is.
-pub fn fit_with_restarts(
-    problem: &Problem<'_>,
-    warm: Option<&[f64]>,
-    n_restarts: usize,
-    rng: &mut Rng,
-) -> Result<Fit, OracleError> {
-    if problem.family.is_linear() {
-        let settings = levenberg_marquardt::Settings::default();
-        return levenberg_marquardt::fit(problem, &Prior::new(problem.family).mean, &settings);
-    }
-    let n_draws = if warm.is_some() { n_restarts } else { n_restarts.max(1) };
-    let mut starts: Vec<Vec<f64>> = warm.into_iter().map(<[f64]>::to_vec).collect();
-    starts.extend((0..n_draws).map(|_| problem.family.start(rng)));
-    fit_from(problem, &starts)
+/// Where the fit of a family's weights begins.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Starts {
+    /// f is linear in w: it has one minimum, which one solve finds from anywhere.
+    Anywhere,
+    /// f has several, and the best of those downhill from these weights is kept.
+    At(Vec<Vec<f64>>),
 }
 
-/// The best of the fits by Levenberg-Marquardt that begin at `starts`, side by side.
+impl Starts {
+    /// `n_restarts` draws of `Family::start`, at least one, or none if f is linear in w.
+    pub fn draw(family: &dyn Family, n_restarts: usize, rng: &mut Rng) -> Self {
+        if family.is_linear() {
+            return Self::Anywhere;
+        }
+        Self::At((0..n_restarts.max(1)).map(|_| family.start(rng)).collect())
+    }
+}
+
+/// The best fit by Levenberg-Marquardt. Starts are followed side by side.
 ///
 /// # Errors
 /// If the data are not finite, or if none of the starts is.
-pub fn fit_from(problem: &Problem<'_>, starts: &[Vec<f64>]) -> Result<Fit, OracleError> {
+pub fn fit(problem: &Problem<'_>, starts: &Starts) -> Result<Fit, OracleError> {
+    match starts {
+        Starts::Anywhere => {
+            let centre = Prior::new(problem.family).mean;
+            levenberg_marquardt::fit(problem, &centre, &levenberg_marquardt::Settings::undamped())
+        }
+        Starts::At(starts) => best_fit(problem, starts),
+    }
+}
+
+fn best_fit(problem: &Problem<'_>, starts: &[Vec<f64>]) -> Result<Fit, OracleError> {
     let settings = levenberg_marquardt::Settings::default();
     let fits: Vec<Result<Fit, OracleError>> =
         starts.par_iter().map(|start| levenberg_marquardt::fit(problem, start, &settings)).collect();
@@ -212,11 +220,12 @@ mod tests {
             .collect();
         let best = losses.iter().copied().fold(f64::INFINITY, f64::min);
         assert!(losses.iter().any(|loss| *loss > best + 0.1), "the starts do not differ: {losses:?}");
-        assert_eq!(fit_with_restarts(&problem, None, 6, &mut rng(1, 0)).unwrap().loss, best);
-        let from_warm = fit_with_restarts(&problem, Some(&starts[0]), 0, &mut rng(2, 0)).unwrap();
-        assert_eq!(from_warm.loss, losses[0]);
-        let start_is_bad = vec![f64::NAN; family.n_weights()];
-        assert!(fit_with_restarts(&problem, Some(&start_is_bad), 1, &mut rng(2, 0)).is_ok());
+        assert_eq!(fit(&problem, &Starts::draw(&family, 6, &mut rng(1, 0))).unwrap().loss, best);
+        let from_one = |start: Vec<f64>| fit(&problem, &Starts::At(vec![start]));
+        assert_eq!(from_one(starts[0].clone()).unwrap().loss, losses[0]);
+        let bad = vec![f64::NAN; family.n_weights()];
+        assert!(fit(&problem, &Starts::At(vec![bad.clone(), starts[0].clone()])).is_ok());
+        assert!(matches!(from_one(bad), Err(OracleError::BadStart { .. })));
     }
 
     #[test]
@@ -231,7 +240,7 @@ mod tests {
             prior_weight: 1.0,
         };
         let said = |problem: Problem<'_>| {
-            fit_with_restarts(&problem, None, 1, &mut rng(0, 0)).unwrap_err().to_string()
+            fit(&problem, &Starts::draw(problem.family, 1, &mut rng(0, 0))).unwrap_err().to_string()
         };
         assert_eq!(
             said(problem),

@@ -383,7 +383,7 @@ mod tests {
     use serde::de::value::{Error, MapDeserializer};
 
     use super::*;
-    use crate::schedule::Schedule;
+    use crate::schedule::check_range;
 
     fn curved() -> Constants {
         Constants {
@@ -481,7 +481,7 @@ mod tests {
 
     #[test]
     fn wrong_settings_are_named_with_what_they_must_be() {
-        let said = |constants: Constants| Schedule::Theory(constants).validate().unwrap_err().to_string();
+        let said = |constants: Constants| constants.validate().unwrap_err().to_string();
         assert_eq!(
             said(Constants { strong_convexity: 0.0, ..curved() }),
             "schedule setting `strong_convexity` is 0; it must be finite and above 0"
@@ -494,8 +494,8 @@ mod tests {
         assert!(said(Constants { failure: 1.0, ..curved() }).contains("`failure`"));
         assert!(said(Constants { curvature: f64::NAN, ..curved() }).contains("`curvature`"));
         assert!(said(Constants { drift_factor: Some(-1.0), ..curved() }).contains("`drift_factor`"));
-        assert!(Schedule::Paper { range: f64::INFINITY }.validate().is_err());
-        assert_eq!(Schedule::Theory(Constants::default()).validate(), Ok(()));
+        assert!(check_range(f64::INFINITY).is_err());
+        assert_eq!(Constants::default().validate(), Ok(()));
     }
 
     #[test]

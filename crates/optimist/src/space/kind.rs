@@ -1,7 +1,8 @@
 //! The values a parameter may take, and their levels: the index of each among them.
 
 use super::Value;
-use crate::error::{SpaceError, nearest};
+use crate::error::SpaceError;
+use crate::spelling;
 
 /// The values a parameter may take.
 ///
@@ -198,7 +199,8 @@ impl Kind {
             Kind::Bool => Err(SpaceError::WrongType { name, expected: "true or false", got: value }),
             Kind::Categorical { ref choices } => {
                 let texts: Vec<String> = choices.iter().map(Value::to_string).collect();
-                let nearest = nearest(&value.to_string(), texts.iter().map(String::as_str));
+                let nearest = spelling::nearest(&value.to_string(), texts.iter().map(String::as_str));
+                let nearest = nearest.map(str::to_owned);
                 Err(SpaceError::UnknownChoice { name, value, choices: choices.clone(), nearest })
             }
         }

@@ -151,6 +151,58 @@ impl Assignment {
         self.iter().find(|&(known, _)| known == name).map(|(_, value)| value)
     }
 
+    /// The number of a parameter that is known to have one.
+    ///
+    /// # Panics
+    /// If it has none; [`Assignment::get`] is for parameters that may be inactive.
+    #[track_caller]
+    pub fn float(&self, name: &str) -> f64 {
+        self.known(name, "number", Value::as_f64)
+    }
+
+    /// The whole number of a parameter that is known to have one.
+    ///
+    /// # Panics
+    /// If it has none; [`Assignment::get`] is for parameters that may be inactive.
+    #[track_caller]
+    pub fn int(&self, name: &str) -> i64 {
+        self.known(name, "whole number", Value::as_i64)
+    }
+
+    /// The text of a parameter that is known to have one.
+    ///
+    /// # Panics
+    /// If it has none; [`Assignment::get`] is for parameters that may be inactive.
+    #[track_caller]
+    pub fn text(&self, name: &str) -> &str {
+        self.known(name, "text", |value| match value {
+            Value::Text(text) => Some(text.as_str()),
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) => None,
+        })
+    }
+
+    /// The yes or no of a parameter that is known to have one.
+    ///
+    /// # Panics
+    /// If it has none; [`Assignment::get`] is for parameters that may be inactive.
+    #[track_caller]
+    pub fn flag(&self, name: &str) -> bool {
+        self.known(name, "truth value", |value| match value {
+            Value::Bool(flag) => Some(*flag),
+            Value::Int(_) | Value::Float(_) | Value::Text(_) => None,
+        })
+    }
+
+    #[track_caller]
+    fn known<'a, T>(&'a self, name: &str, what: &str, read: impl Fn(&'a Value) -> Option<T>) -> T {
+        let Some(value) = self.get(name) else {
+            panic!(
+                "parameter `{name}` has no value in {{{self}}}; it is inactive, or no parameter of the space"
+            )
+        };
+        read(value).unwrap_or_else(|| panic!("parameter `{name}` is {value}, which is not a {what}"))
+    }
+
     /// Names and values, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
@@ -173,6 +225,16 @@ impl Assignment {
             Some(pair) => pair.1 = value,
             None => self.0.push((name, value)),
         }
+    }
+}
+
+/// `rate=0.01, depth=3`.
+impl fmt::Display for Assignment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (name, value)) in self.iter().enumerate() {
+            write!(f, "{}{name}={value}", if i > 0 { ", " } else { "" })?;
+        }
+        Ok(())
     }
 }
 
@@ -278,6 +340,27 @@ mod tests {
         let assignment = Assignment::deserialize(map).unwrap();
         assert_eq!(assignment.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["b", "a"]);
         assert_eq!(assignment, Assignment::from_iter([("a", 1_i64), ("b", 2)]));
+    }
+
+    #[test]
+    fn known_values_are_read_by_their_types_and_shown_in_order() {
+        let mut params = Assignment::from_iter([("depth", Value::Int(3)), ("form", "round".into())]);
+        params.insert("warm", true);
+        assert_eq!((params.float("depth"), params.int("depth")), (3.0, 3));
+        assert_eq!((params.text("form"), params.flag("warm")), ("round", true));
+        assert_eq!(params.to_string(), "depth=3, form=round, warm=true");
+    }
+
+    #[test]
+    #[should_panic(expected = "parameter `form` is round, which is not a number")]
+    fn a_value_of_another_type_is_named() {
+        Assignment::from_iter([("form", "round")]).float("form");
+    }
+
+    #[test]
+    #[should_panic(expected = "parameter `size` has no value in {form=round}")]
+    fn a_missing_value_is_named() {
+        Assignment::from_iter([("form", "round")]).int("size");
     }
 
     #[test]

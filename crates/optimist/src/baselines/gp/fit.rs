@@ -5,7 +5,7 @@
 
 use super::likelihood::LogLikelihood;
 use super::{Data, Hyper, Kernel};
-use crate::maximize::{Maximum, Pace, maximize_in_box};
+use crate::lbfgsb::{Maximum, Pace, maximize_in_box};
 
 /// What the hyper-parameters may be.
 #[derive(Debug, Clone, Copy, PartialEq)]

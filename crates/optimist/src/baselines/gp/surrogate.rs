@@ -8,6 +8,7 @@ use std::cell::RefCell;
 
 use super::fit::{Spec, fit};
 use super::{Data, Gp};
+use crate::history::History;
 use crate::linalg::Matrix;
 use crate::optimizer::{Observation, Outcome};
 
@@ -24,6 +25,10 @@ struct Memo {
     first: usize,
     /// How many of the others the hyper-parameters were fitted to.
     n_fitted: usize,
+    /// How many there were.
+    n_told: usize,
+    /// Of all of them, the first ones included.
+    fingerprint: u64,
     fitted: Fitted,
 }
 
@@ -63,18 +68,21 @@ impl Surrogate {
         Self { spec, memo: RefCell::new(None) }
     }
 
-    /// The process given `observations[first..]`. The observations may only have grown since the last call.
-    pub(crate) fn fitted(&self, observations: &[Observation], first: usize) -> Fitted {
-        let observations = &observations[first..];
+    /// The process given all observations but the first `first`.
+    pub(crate) fn fitted(&self, history: &History, first: usize) -> Fitted {
+        let n_told = history.observations().len();
+        let observations = &history.observations()[first..];
         let n = observations.len();
         let n_fitted = n - n % (n / REFIT_SHARE).max(1);
         let mut memo = self.memo.borrow_mut();
         let fitted = match memo.take() {
-            Some(memo) if (memo.first, memo.n_fitted) == (first, n_fitted) => memo.fitted,
+            Some(memo) if memo.is_of(history) && (memo.first, memo.n_fitted) == (first, n_fitted) => {
+                memo.fitted
+            }
             _ => self.fit(&observations[..n_fitted]),
         };
-        let fitted = memo.insert(Memo { first, n_fitted, fitted: fitted.grown(observations) });
-        fitted.fitted.clone()
+        let (fitted, fingerprint) = (fitted.grown(observations), history.fingerprint(n_told));
+        memo.insert(Memo { first, n_fitted, n_told, fingerprint, fitted }).fitted.clone()
     }
 
     fn fit(&self, observations: &[Observation]) -> Fitted {
@@ -84,6 +92,13 @@ impl Surrogate {
         let hyper = fit(&self.spec, &standard.data(&some));
         let data = standard.data(observations);
         Fitted { gp: Gp::new(hyper, &data), y: data.y, standard }
+    }
+}
+
+impl Memo {
+    /// Whether `history` is the one that it was fitted to, and what has come since.
+    fn is_of(&self, history: &History) -> bool {
+        self.n_told <= history.observations().len() && self.fingerprint == history.fingerprint(self.n_told)
     }
 }
 
@@ -154,11 +169,19 @@ fn values(observations: &[Observation]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encode::Domain;
     use crate::optimizer::rng;
     use rand::RngExt;
 
     fn observed(x: &[f64], y: f64) -> Observation {
         Observation { x: x.to_vec(), outcome: Outcome::Value { y, noise_std: None } }
+    }
+
+    /// The process given these.
+    fn fitted(surrogate: &Surrogate, observations: &[Observation]) -> Fitted {
+        let mut history = History::new(Domain::cube(2));
+        observations.iter().for_each(|told| history.tell(told.clone()).unwrap());
+        surrogate.fitted(&history, 0)
     }
 
     fn slope(n: usize) -> Vec<Observation> {
@@ -176,8 +199,8 @@ mod tests {
         let observations = slope(230);
         let follower = Surrogate::new(Spec::botorch(2));
         for n in [1, 5, 200, 201, 203, 230] {
-            let followed = follower.fitted(&observations[..n], 0);
-            let fresh = Surrogate::new(Spec::botorch(2)).fitted(&observations[..n], 0);
+            let followed = fitted(&follower, &observations[..n]);
+            let fresh = fitted(&Surrogate::new(Spec::botorch(2)), &observations[..n]);
             assert_eq!(followed.gp.posterior(&[0.3, 0.4]), fresh.gp.posterior(&[0.3, 0.4]), "{n}");
         }
     }
@@ -189,7 +212,7 @@ mod tests {
         observations.push(observed(&[0.5, 0.5], -1e4));
         let values = values(&observations);
         assert_eq!((values[2], values[6]), (-1e4, -1e4));
-        let fitted = Surrogate::new(Spec::botorch(2)).fitted(&observations, 0);
+        let fitted = fitted(&Surrogate::new(Spec::botorch(2)), &observations);
         assert_eq!(fitted.y[2], fitted.y[6]);
     }
 
@@ -211,10 +234,10 @@ mod tests {
     #[test]
     fn a_value_with_boundless_noise_says_nothing() {
         let mut observations = slope(20);
-        let before = Surrogate::new(Spec::botorch(2)).fitted(&observations, 0);
+        let before = fitted(&Surrogate::new(Spec::botorch(2)), &observations);
         let outcome = Outcome::Value { y: 1e3, noise_std: Some(f64::MAX) };
         observations.push(Observation { x: vec![1.0, 0.0], outcome });
-        let after = Surrogate::new(Spec::botorch(2)).fitted(&observations, 0);
+        let after = fitted(&Surrogate::new(Spec::botorch(2)), &observations);
         let [before, after] =
             [before, after].map(|fitted| fitted.standard.invert(fitted.gp.posterior(&[1.0, 0.0]).mean));
         assert!((before - after).abs() < 0.5, "{before} {after}");
@@ -228,7 +251,7 @@ mod tests {
             observations.push(observed(&[0.2 + 1e-10 * f64::from(i), 0.2], 1e-9 * f64::from(i)));
         }
         for spec in [Spec::botorch(2), Spec::turbo()] {
-            let fitted = Surrogate::new(spec).fitted(&observations, 0);
+            let fitted = fitted(&Surrogate::new(spec), &observations);
             let [high, low] =
                 [[0.5, 0.5], [0.2, 0.2]].map(|x| fitted.standard.invert(fitted.gp.posterior(&x).mean));
             assert!((high - 1.0).abs() < 0.05 && low.abs() < 0.05, "{high} {low}");
@@ -237,7 +260,7 @@ mod tests {
 
     #[test]
     fn two_thousand_points_are_learnt_from() {
-        let fitted = Surrogate::new(Spec::botorch(2)).fitted(&slope(2000), 0);
+        let fitted = fitted(&Surrogate::new(Spec::botorch(2)), &slope(2000));
         let mean = fitted.standard.invert(fitted.gp.posterior(&[0.9, 0.1]).mean);
         assert!((mean - 1040.0).abs() < 0.5, "{mean}");
     }

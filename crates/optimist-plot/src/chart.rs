@@ -1,0 +1,241 @@
+//! Axes, their ticks, and the frame of a chart.
+
+use optimist::space::{Kind, Value};
+use optimist_study::view::number::significant;
+
+use crate::canvas::{Anchor, Canvas, Point, Shape, colour, cut};
+
+const TEXT: u32 = 12;
+const TITLE: u32 = 13;
+/// How wide a character of the text is, more or less.
+const CHARACTER: f64 = 6.6;
+
+/// Where values lie between 0 and 1.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Axis {
+    Linear { low: f64, high: f64 },
+    Log { low: f64, high: f64 },
+    Choices(Vec<String>),
+}
+
+impl Axis {
+    /// The axis of a parameter.
+    pub fn of(kind: &Kind) -> Self {
+        let number = |low: f64, high: f64, log: bool| {
+            if log && low < high { Self::Log { low, high } } else { Self::around([low, high], 0.02) }
+        };
+        match kind {
+            Kind::Float { low, high, log, .. } => number(*low, *high, *log),
+            Kind::Int { low, high, log, .. } => number(*low as f64, *high as f64, *log),
+            Kind::Bool => Self::Choices(vec!["false".to_owned(), "true".to_owned()]),
+            Kind::Categorical { choices } => Self::Choices(choices.iter().map(Value::to_string).collect()),
+        }
+    }
+
+    /// A linear axis that shows all these values, with some room beyond them.
+    pub fn around(values: impl IntoIterator<Item = f64>, room: f64) -> Self {
+        let finite = values.into_iter().filter(|value| value.is_finite());
+        let (low, high) = finite.fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
+        let (low, high) = if low > high { (0.0, 1.0) } else { (low, high) };
+        let width = high - low;
+        if width <= 1e-12 * low.abs().max(high.abs()) {
+            let half = if low == 0.0 { 1.0 } else { 0.1 * low.abs() };
+            return Self::Linear { low: low - half, high: high + half };
+        }
+        Self::Linear { low: low - room * width, high: high + room * width }
+    }
+
+    /// 0 at the beginning, 1 at the end, and no further.
+    pub fn position(&self, value: f64) -> f64 {
+        let position = match self {
+            Self::Linear { low, high } => (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0),
+            Self::Log { low, high } => (value.ln() - low.ln()) / (high.ln() - low.ln()),
+            Self::Choices(choices) => (value + 0.5) / choices.len() as f64,
+        };
+        if position.is_nan() { 0.0 } else { position.clamp(0.0, 1.0) }
+    }
+
+    /// The position of a value of a parameter; a choice is in the middle of its column.
+    pub fn position_of(&self, value: &Value) -> f64 {
+        match self {
+            Self::Choices(choices) => {
+                let text = value.to_string();
+                self.position(choices.iter().position(|choice| *choice == text).unwrap_or(0) as f64)
+            }
+            Self::Linear { .. } | Self::Log { .. } => self.position(value.as_f64().unwrap_or(0.0)),
+        }
+    }
+
+    /// How wide the column of a choice is.
+    pub fn column(&self) -> Option<f64> {
+        match self {
+            Self::Choices(choices) => Some(1.0 / choices.len() as f64),
+            Self::Linear { .. } | Self::Log { .. } => None,
+        }
+    }
+
+    /// Round values along the axis, about as many as `most`, with their positions.
+    pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
+        match self {
+            Self::Linear { low, high } => linear_ticks(*low, *high, most),
+            Self::Log { low, high } => log_ticks(*low, *high, most),
+            Self::Choices(choices) => {
+                let stride = choices.len().div_ceil(most.max(1)).max(1);
+                choices.iter().enumerate().step_by(stride).map(|(i, name)| (i as f64, name.clone())).collect()
+            }
+        }
+        .into_iter()
+        .map(|(value, label)| (self.position(value), label))
+        .collect()
+    }
+}
+
+fn linear_ticks(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
+    let rough = (high / most as f64 - low / most as f64).abs();
+    let size = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|part| part * size).into_iter().find(|step| *step >= rough);
+    let Some(step) = step.filter(|step| step.is_normal()) else { return vec![(low, significant(low, 4))] };
+    let digits = ((low.abs().max(high.abs()) / step).log10().ceil() as usize + 1).clamp(2, 16);
+    let first = (low / step).ceil();
+    (0..=most + 1)
+        .map(|i| (first + i as f64) * step)
+        .take_while(|value| *value <= high + 1e-9 * step)
+        .map(|value| if value.abs() < 1e-9 * step { 0.0 } else { value })
+        .map(|value| (value, significant(value, digits)))
+        .collect()
+}
+
+fn log_ticks(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let stride = ((last - first) as usize).div_ceil(most.max(1)).max(1);
+    let parts: &[f64] = if last - first <= 2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let inside = |value: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(value);
+    let ticks: Vec<f64> = (first..=last)
+        .step_by(stride)
+        .flat_map(|power| parts.iter().map(move |part| part * 10_f64.powi(power)))
+        .filter(inside)
+        .collect();
+    let ticks = if ticks.len() < 2 { vec![low, high] } else { ticks };
+    ticks.into_iter().map(|value| (value, significant(value, 3))).collect()
+}
+
+/// A frame with axes, in which things are drawn by their positions between 0 and 1.
+pub struct Chart {
+    pub canvas: Canvas,
+    corner: Point,
+    size: Point,
+}
+
+impl Chart {
+    /// With ticks and a title above.
+    pub fn new(width: f64, height: f64, title: &str, x: &Axis, x_label: &str, y: &Axis) -> Self {
+        let mut canvas = Canvas::new(width, height);
+        let y_ticks = y.ticks((height / 48.0) as usize);
+        let widest = y_ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0).min(14);
+        let left = 14.0 + CHARACTER * widest as f64;
+        let (top, bottom, right) = (34.0, if x_label.is_empty() { 30.0 } else { 46.0 }, 16.0);
+        let chart_size = (width - left - right, height - top - bottom);
+        canvas.bold_text((8.0, 20.0), cut(title, (width / 8.0) as usize), TITLE);
+        let mut chart = Self { canvas, corner: (left, top), size: chart_size };
+        for (position, label) in y_ticks {
+            let (from, to) = (chart.at(0.0, position), chart.at(1.0, position));
+            chart.canvas.line(colour::GRID, vec![from, to], 1.0);
+            chart.canvas.faint_text((left - 6.0, from.1 + 4.0), cut(&label, 14), TEXT, Anchor::End);
+        }
+        chart.draw_x_ticks(x);
+        let frame = [(0.0, 1.0), (0.0, 0.0), (1.0, 0.0)].map(|(x, y)| chart.at(x, y)).to_vec();
+        chart.canvas.line(colour::FAINT, frame, 1.0);
+        let middle = (left + chart.size.0 / 2.0, height - 8.0);
+        chart.canvas.faint_text(middle, cut(x_label, (width / 8.0) as usize), TEXT, Anchor::Middle);
+        chart
+    }
+
+    fn draw_x_ticks(&mut self, x: &Axis) {
+        let ticks = x.ticks(match x {
+            Axis::Choices(_) => (self.size.0 / 22.0) as usize,
+            _ => (self.size.0 / 64.0) as usize,
+        });
+        let room = (x.column().unwrap_or(0.2) * self.size.0 / CHARACTER).max(3.0) as usize;
+        let mut end = f64::MIN;
+        for (position, label) in ticks {
+            let foot = self.at(position, 0.0);
+            let label = if x.column().is_some() { cut(&label, room) } else { label };
+            let half = CHARACTER * label.chars().count() as f64 / 2.0;
+            if x.column().is_none() {
+                let head = self.at(position, 1.0);
+                self.canvas.line(colour::GRID, vec![foot, head], 1.0);
+            }
+            // A label that would run into its neighbour is left out.
+            if foot.0 - half >= end {
+                let at = (foot.0.min(self.canvas.width - half), foot.1 + 16.0);
+                self.canvas.faint_text(at, label, TEXT, Anchor::Middle);
+                end = foot.0 + half + 4.0;
+            }
+        }
+    }
+
+    /// The point on the canvas of positions along the axes.
+    pub fn at(&self, x: f64, y: f64) -> Point {
+        (self.corner.0 + x * self.size.0, self.corner.1 + (1.0 - y) * self.size.1)
+    }
+
+    /// A note in the upper right corner, in the colours of what it speaks of.
+    pub fn legend(&mut self, entries: &[(&'static str, &str)]) {
+        let mut right = self.canvas.width - 12.0;
+        for (colour, label) in entries.iter().rev() {
+            let width = 6.2 * label.chars().count() as f64;
+            let shape = Shape::Text {
+                at: (right, 20.0),
+                text: (*label).to_owned(),
+                size: 11,
+                anchor: Anchor::End,
+                is_bold: false,
+                turn: None,
+            };
+            self.canvas.add(colour, shape);
+            self.canvas.add(colour, Shape::Dot { at: (right - width - 7.0, 16.0), radius: 3.5 });
+            right -= width + 22.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: &Axis) -> Vec<String> {
+        axis.ticks(6).into_iter().map(|(_, label)| label).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        assert_eq!(labels(&Axis::Linear { low: -0.1, high: 1.05 }), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
+        assert_eq!(labels(&Axis::Log { low: 1e-5, high: 1.0 }).first().unwrap(), "1e-5");
+        assert_eq!(labels(&Axis::Log { low: 1.0, high: 100.0 }), ["1", "2", "5", "10", "20", "50", "100"]);
+        assert_eq!(labels(&Axis::Log { low: 0.3, high: 0.4 }), ["0.3", "0.4"]);
+        for axis in [Axis::around([1e9, 1e9 + 1.0], 0.1), Axis::around([-1e-300, 1e-300], 0.0)] {
+            let mut all = labels(&axis);
+            let n = all.len();
+            all.dedup();
+            assert!(n >= 2 && all.len() == n, "{all:?}");
+        }
+    }
+
+    #[test]
+    fn every_axis_has_a_position_for_every_number() {
+        let axes = [
+            Axis::around([], 0.1),
+            Axis::around([7.0], 0.1),
+            Axis::around([0.0, 0.0], 0.1),
+            Axis::around([f64::MIN, f64::MAX], 0.0),
+            Axis::of(&Kind::Float { low: 2.0, high: 2.0, log: true, step: None }),
+            Axis::of(&Kind::Bool),
+        ];
+        for axis in axes {
+            for value in [f64::MIN, -1.0, 0.0, 1e-300, 7.0, f64::MAX] {
+                assert!((0.0..=1.0).contains(&axis.position(value)), "{value} on {axis:?}");
+            }
+            assert!(axis.ticks(5).len() < 20);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Pictures that cannot be had.
+
+use std::path::PathBuf;
+
+/// A picture that cannot be drawn or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlotError {
+    /// The name of the file does not say what it is to be.
+    #[error(
+        "cannot tell what kind of picture {} is to be; end its name in .svg, .png or .html", file.display()
+    )]
+    UnknownFormat {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The plotting crate cannot make a PNG of it.
+    #[error("cannot draw the picture: {problem}; try a file name that ends in .svg")]
+    Png {
+        /// What it says.
+        problem: String,
+    },
+    /// The file cannot be written.
+    #[error("cannot write the picture to {}", file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}

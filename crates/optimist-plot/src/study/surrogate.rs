@@ -1,0 +1,177 @@
+//! The model behind the suggestions: how well it predicts, and what it says of each parameter.
+
+use optimist::insight::Dependence;
+use optimist::space::Parameter;
+use optimist_study::view::number::significant;
+use optimist_study::{LeaveOneOut, State, StudyError, StudyInsight, TrialPrediction};
+use serde_json::{Value, json};
+
+use super::history::{MOST_TITLED, Trace};
+use super::slices::{jitter, thinned, what_is_drawn};
+use super::{Plot, PlotKind};
+use crate::canvas::{Canvas, Shape, colour};
+use crate::chart::{Axis, Chart};
+
+pub const TITLE: &str = "Model";
+
+/// Standard deviations on either side that hold 95 % of a normal distribution.
+const HALF_WIDTH: f64 = 1.96;
+
+/// A model of the study, and how well it predicts.
+pub struct Surrogate<'s> {
+    pub insight: StudyInsight<'s>,
+    left_out: LeaveOneOut,
+}
+
+/// How the value depends on each parameter.
+struct Dependences<'s>(Vec<(&'s Parameter, Vec<Dependence>)>);
+
+pub fn plot(state: &State, model: &Surrogate) -> Plot {
+    let dependences = Dependences::new(state, &model.insight);
+    let panels = std::iter::once(model.draw_predictions()).chain(dependences.draw(state)).collect();
+    let caption = format!(
+        "First: each value as it is predicted from all others, with its 95 % interval; points on the diagonal are \
+         predicted exactly. Then, for each parameter, the prediction on average over all others, with its 95 % band, and \
+         what was observed. {}{}",
+        model.trust(),
+        what_is_drawn(state)
+    );
+    Plot { kind: PlotKind::Surrogate, title: TITLE, caption, panels, data: model.data(&dependences) }
+}
+
+impl<'s> Surrogate<'s> {
+    /// `None` before the first value, or if no model fits.
+    pub fn fit(state: &'s State) -> Result<Option<Self>, StudyError> {
+        let insight = StudyInsight::of(state)?;
+        Ok(insight.map(|insight| Self { left_out: insight.leave_one_out(), insight }))
+    }
+
+    /// How much of the variance of the values the model explains, in words.
+    pub fn trust(&self) -> String {
+        match self.left_out.explained {
+            Some(part) if part > 0.0 => format!(
+                "Left out one at a time, {:.0} % of the variance of the values is predicted.",
+                100.0 * part
+            ),
+            Some(_) => {
+                "Left out one at a time, values are predicted no better than by their mean: do not trust the \
+                        model yet."
+                    .to_owned()
+            }
+            None => "The values do not vary, or are too few to judge the model by.".to_owned(),
+        }
+    }
+
+    fn draw_predictions(&self) -> Canvas {
+        let predictions = &self.left_out.predictions;
+        let ends = predictions.iter().flat_map(|p| [p.observed, p.mean]);
+        let axis = Axis::around(ends, 0.06);
+        let title = "Predicted against observed";
+        let mut chart = Chart::new(330.0, 250.0, title, &axis, "observed, left out of the fit", &axis);
+        let diagonal = vec![chart.at(0.0, 0.0), chart.at(1.0, 1.0)];
+        chart.canvas.add(colour::FAINT, Shape::Line { points: diagonal, width: 1.0, is_dashed: true });
+        // Too many intervals are a blot.
+        let step = predictions.len().div_ceil(200).max(1);
+        let at = |chart: &Chart, p: &TrialPrediction, y: f64| {
+            chart.at(axis.position(p.observed), axis.position(y))
+        };
+        for p in predictions.iter().step_by(step) {
+            let half = HALF_WIDTH * p.std;
+            let interval = vec![at(&chart, p, p.mean - half), at(&chart, p, p.mean + half)];
+            chart.canvas.line(colour::RANKS[1], interval, 1.0);
+        }
+        for p in predictions {
+            let title = format!(
+                "trial {}: observed {}, predicted {} ± {}",
+                p.trial,
+                significant(p.observed, 5),
+                significant(p.mean, 5),
+                significant(HALF_WIDTH * p.std, 2)
+            );
+            let title = Some(title).filter(|_| predictions.len() <= MOST_TITLED);
+            let at = at(&chart, p, p.mean);
+            chart.canvas.add_titled(colour::POINT, Shape::Dot { at, radius: 2.5 }, title);
+        }
+        chart.canvas
+    }
+
+    /// The data behind it.
+    fn data(&self, dependences: &Dependences) -> Value {
+        let LeaveOneOut { predictions, explained } = &self.left_out;
+        let prediction = |p: &TrialPrediction| json!({ "trial": p.trial, "observed": p.observed, "mean": p.mean, "std": p.std });
+        let predictions: Vec<Value> = predictions.iter().map(prediction).collect();
+        json!({
+            "explained": explained,
+            "leave_one_out": predictions,
+            "partial_dependence": dependences.data(),
+        })
+    }
+}
+
+impl<'s> Dependences<'s> {
+    fn new(state: &'s State, insight: &StudyInsight) -> Self {
+        let parameters = state.definition().space.parameters().iter().enumerate();
+        Self(parameters.map(|(i, parameter)| (parameter, insight.partial_dependence(i))).collect())
+    }
+
+    /// A panel for each parameter.
+    fn draw(&self, state: &State) -> Vec<Canvas> {
+        let trials = thinned(state);
+        let panel = |(parameter, along): &(&Parameter, Vec<Dependence>)| {
+            let y = value_axis(state, along);
+            let x = Axis::of(&parameter.kind);
+            let mut chart = Chart::new(330.0, 250.0, &parameter.name, &x, "", &y);
+            draw_dependence(&mut chart, &x, &y, along);
+            for trial in &trials {
+                let (Some(param), Some(value)) = (trial.params.get(&parameter.name), trial.value()) else {
+                    continue;
+                };
+                let at = chart.at(x.position_of(param) + jitter(trial, &x), y.position(value));
+                chart.canvas.add(colour::FAINT, Shape::Dot { at, radius: 1.5 });
+            }
+            chart.canvas
+        };
+        self.0.iter().map(panel).collect()
+    }
+
+    fn data(&self) -> Value {
+        let at = |at: &Dependence| json!({ "param": at.value, "mean": at.mean, "std": at.std });
+        let along = |(parameter, along): &(&Parameter, Vec<Dependence>)| json!({ "parameter": parameter.name, "points": along.iter().map(at).collect::<Vec<Value>>() });
+        self.0.iter().map(along).collect()
+    }
+}
+
+/// Shows the values worth seeing, and the curve with its band.
+fn value_axis(state: &State, along: &[Dependence]) -> Axis {
+    let direction = state.definition().direction;
+    let values = Trace::of(state.trials(), direction).map(|trace| trace.visible_range(direction));
+    let band = along.iter().flat_map(|at| [at.mean - HALF_WIDTH * at.std, at.mean + HALF_WIDTH * at.std]);
+    let seen = values.into_iter().flat_map(|(low, high)| [low, high]);
+    Axis::around(seen.chain(band), 0.04)
+}
+
+fn draw_dependence(chart: &mut Chart, x: &Axis, y: &Axis, along: &[Dependence]) {
+    let position = |at: &Dependence, side: f64| {
+        (x.position_of(&at.value), y.position(at.mean + side * HALF_WIDTH * at.std))
+    };
+    if let Some(column) = x.column() {
+        for at in along {
+            let ((middle, low), (_, high)) = (position(at, -1.0), position(at, 1.0));
+            let half = 0.35 * column;
+            let (left, right) = (middle - half, middle + half);
+            let band = [(left, low), (right, low), (right, high), (left, high)];
+            let points = band.map(|(x, y)| chart.at(x, y)).to_vec();
+            chart.canvas.add(colour::BAND, Shape::Area { points });
+            let mean = position(at, 0.0).1;
+            let line = vec![chart.at(left, mean), chart.at(right, mean)];
+            chart.canvas.line(colour::POINT, line, 2.0);
+        }
+        return;
+    }
+    let upper = along.iter().map(|at| position(at, 1.0));
+    let lower = along.iter().rev().map(|at| position(at, -1.0));
+    let points = upper.chain(lower).map(|(x, y)| chart.at(x, y)).collect();
+    chart.canvas.add(colour::BAND, Shape::Area { points });
+    let line = along.iter().map(|at| position(at, 0.0)).map(|(x, y)| chart.at(x, y)).collect();
+    chart.canvas.line(colour::POINT, line, 2.0);
+}

@@ -1,0 +1,141 @@
+//! How a study stands, in one object.
+
+use optimist::Why;
+use optimist::space::{Assignment, Space};
+use serde::Serialize;
+
+use super::number::significant;
+use super::{Best, TrialView};
+use crate::definition::{Direction, OptimizerChoice, Plan};
+use crate::log::Lease;
+use crate::state::Over;
+use crate::study::Study;
+use crate::trial::{Trial, TrialState};
+
+/// A study: what it is about, how far it is, and what is under way.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StudyView<'s> {
+    /// Its name.
+    pub study: &'s str,
+    /// Where it is kept.
+    pub storage: String,
+    /// When it began: milliseconds since 1970.
+    pub created_at: u64,
+    /// Which way is better.
+    pub direction: Direction,
+    /// Same seed, same suggestions.
+    pub seed: u64,
+    /// What suggests trials: the table of the study file.
+    pub optimizer: &'s OptimizerChoice,
+    /// What may be varied.
+    pub space: &'s Space,
+    /// How it is run.
+    pub plan: &'s Plan,
+    /// How many trials there are, imported and cancelled ones included.
+    pub trials: usize,
+    /// How many of those that the plan pays for have ended.
+    pub done: usize,
+    /// How many have a value.
+    pub complete: usize,
+    /// How many have none and will have none.
+    pub failed: usize,
+    /// How many nobody will measure.
+    pub cancelled: usize,
+    /// Why there will be no further trial, in words; `None` if there will.
+    pub over: Option<String>,
+    /// The point to bet on; `None` before the first value.
+    pub best: Option<Best>,
+    /// Trials that somebody runs.
+    pub running: Vec<UnderwayView<'s>>,
+    /// Trials that were put back and wait for somebody to run them.
+    pub waiting: Vec<UnderwayView<'s>>,
+    /// Points that somebody wants to be tried, the oldest first.
+    pub queue: Vec<&'s Assignment>,
+    /// How suggestions were found, each way with how many; in the order in which they first occurred.
+    pub suggestions: Vec<FoundView>,
+}
+
+/// One way in which suggestions were found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FoundView {
+    /// In words, such as `exploration` or `optimism under anova`.
+    pub how: String,
+    /// How many trials.
+    pub trials: usize,
+}
+
+/// A trial that has not ended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UnderwayView<'s> {
+    /// The trial itself: its keys come first.
+    #[serde(flatten)]
+    pub trial: TrialView<'s>,
+    /// `held` by whoever runs it, `ran out`, or `none`: nobody has to be heard of.
+    pub lease: &'static str,
+    /// When it was first asked for: milliseconds since 1970.
+    pub asked_at: u64,
+}
+
+impl<'s> StudyView<'s> {
+    /// The study as it stands, with what [`Study::recommend`] and [`Study::leases`] gave.
+    pub fn new(study: &'s Study, best: Option<Best>, leases: &[Lease]) -> Self {
+        let state = study.state();
+        let definition = state.definition();
+        let underway = |trial| UnderwayView::new(trial, leases);
+        Self {
+            study: study.name(),
+            storage: study.storage().to_string(),
+            created_at: state.created_at(),
+            direction: definition.direction,
+            seed: definition.seed,
+            optimizer: &definition.optimizer,
+            space: &definition.space,
+            plan: state.plan(),
+            trials: state.trials().len(),
+            done: state.n_done(),
+            complete: state.count(TrialState::Complete),
+            failed: state.count(TrialState::Failed),
+            cancelled: state.count(TrialState::Cancelled),
+            over: state.over().map(reason),
+            best,
+            running: state.running().map(underway).collect(),
+            waiting: state.waiting().map(underway).collect(),
+            queue: state.queue().collect(),
+            suggestions: suggestions(state.trials()),
+        }
+    }
+}
+
+impl<'s> UnderwayView<'s> {
+    fn new(trial: &'s Trial, leases: &[Lease]) -> Self {
+        let lease = match leases.iter().find(|lease| lease.trial == trial.number) {
+            Some(lease) if lease.has_expired => "ran out",
+            Some(_) => "held",
+            None => "none",
+        };
+        Self { trial: TrialView::new(trial), lease, asked_at: trial.asked_at }
+    }
+}
+
+fn suggestions(trials: &[Trial]) -> Vec<FoundView> {
+    let mut found: Vec<FoundView> = Vec::new();
+    for why in trials.iter().filter_map(|trial| trial.why.as_ref()) {
+        let how = match why {
+            Why::Optimism { family, .. } => format!("optimism under {family}"),
+            why => why.to_string(),
+        };
+        match found.iter_mut().find(|known| known.how == how) {
+            Some(known) => known.trials += 1,
+            None => found.push(FoundView { how, trials: 1 }),
+        }
+    }
+    found
+}
+
+fn reason(over: Over) -> String {
+    match over {
+        Over::Trials => "as many trials as planned".to_owned(),
+        Over::Target { trial } => format!("trial {trial} reached the target"),
+        Over::Gain { gain } => format!("no more than {} to gain", significant(gain, 3)),
+    }
+}

@@ -1,0 +1,84 @@
+//! What Σ_t is asked for, and in which of its two forms.
+//!
+//! Given: the rounds, and ŵ_t where it matters. Gives: updates and solves with the smaller of two matrices, `dual` while
+//! t < d_w and `primal` after. Both give the same numbers, but for rounding.
+
+use super::dual::Dual;
+use super::primal::Primal;
+use super::rounds::Rounds;
+use crate::linalg::Matrix;
+
+/// Σ_t, factored in one of its forms.
+#[derive(Clone)]
+pub(super) enum Factored {
+    Dual(Dual),
+    Primal(Primal),
+}
+
+impl Factored {
+    /// In the form whose matrix is smaller.
+    pub fn new(rounds: &Rounds) -> Self {
+        if rounds.len() < rounds.d_w() {
+            Self::Dual(Dual::new(rounds))
+        } else {
+            Self::Primal(Primal::new(rounds))
+        }
+    }
+
+    pub fn form(&self) -> &dyn Form {
+        match self {
+            Self::Dual(dual) => dual,
+            Self::Primal(primal) => primal,
+        }
+    }
+
+    pub fn form_mut(&mut self) -> &mut dyn Form {
+        match self {
+            Self::Dual(dual) => dual,
+            Self::Primal(primal) => primal,
+        }
+    }
+}
+
+/// A form of Σ_t.
+pub(super) trait Form {
+    /// Eq. 3: takes in the last round. False if that failed for rounding.
+    fn update(&mut self, rounds: &Rounds) -> bool;
+
+    /// Eq. 5: ŵ_t − ŵ_0.
+    fn solve_shift(&mut self, rounds: &Rounds) -> Vec<f64>;
+
+    /// At one point.
+    fn posterior<'a>(&self, rounds: &Rounds, w_hat: &[f64], x: &'a [f64]) -> Posterior<'a>;
+
+    /// Sets the gradient in x of mean + radius · u at the point of `posterior`.
+    fn grad_x(
+        &self,
+        rounds: &Rounds,
+        w_hat: &[f64],
+        posterior: Posterior<'_>,
+        radius: f64,
+        grad_x: &mut [f64],
+    );
+
+    /// Mean and u at each row of `x`.
+    fn posteriors(&self, rounds: &Rounds, w_hat: &[f64], x: Matrix) -> Vec<(f64, f64)>;
+
+    /// Σ_t⁻¹ v.
+    fn covariance_times(&self, rounds: &Rounds, v: &[f64]) -> Vec<f64>;
+
+    /// log det Σ_t − log det Σ_0.
+    fn log_det_ratio(&self, rounds: &Rounds) -> f64;
+}
+
+/// f_x under the linearised posterior.
+pub(super) struct Posterior<'a> {
+    pub x: &'a [f64],
+    /// f_x(ŵ_t).
+    pub mean: f64,
+    /// ‖∇f_x(ŵ_t)‖ in Σ_t⁻¹.
+    pub u: f64,
+    /// What u was computed from, and its gradient in x is: the point embedded (dual only), and the lower half of a solve.
+    pub embedded: Vec<f64>,
+    pub half_solved: Vec<f64>,
+}

@@ -1,0 +1,122 @@
+//! How the presets of GO-UCB are put together, and the rounds of preset `theory` as its proofs see them.
+//!
+//! Given: a domain, how many trials are planned, the settings. Gives: a [`GoUcb`].
+
+use super::{GoUcb, PhaseTwo, Scheduled, Search};
+use crate::acquisition::JointAscent;
+use crate::belief::growing::Refitting;
+use crate::belief::recursive::{Oracle, Recursion};
+use crate::encode::Domain;
+use crate::error::MethodError;
+use crate::frame::Frame;
+use crate::history::History;
+use crate::model::{Family, FamilyMaker};
+use crate::oracle::{OracleError, sgd};
+use crate::schedule::{Proof, Schedule, explore_trials};
+use crate::settings::Settings;
+use crate::theory::{Ledger, RoundReport, Truth};
+
+impl GoUcb {
+    /// With the families that the settings name. `trials` is how many are planned in all: n and T follow from it. Points that
+    /// are told without having been proposed teach as well, and use up nothing of T. `seed` is for the starts of ŵ_0 (presets
+    /// `paper` and `theory`), which must not change from trial to trial.
+    ///
+    /// # Errors
+    /// If a setting is out of its range.
+    pub fn new(domain: &Domain, trials: usize, settings: &Settings, seed: u64) -> Result<Self, MethodError> {
+        Self::with_families(domain, trials, settings, seed, settings.families(domain))
+    }
+
+    /// With a family of your own in place of those that the settings name; `make` is called for each fit.
+    ///
+    /// # Errors
+    /// If a setting is out of its range.
+    pub fn with_family(
+        domain: &Domain,
+        trials: usize,
+        settings: &Settings,
+        seed: u64,
+        make: impl Fn() -> Box<dyn Family> + Send + Sync + 'static,
+    ) -> Result<Self, MethodError> {
+        Self::with_families(domain, trials, settings, seed, vec![FamilyMaker::new("custom", make)])
+    }
+
+    fn with_families(
+        domain: &Domain,
+        trials: usize,
+        settings: &Settings,
+        seed: u64,
+        families: Vec<FamilyMaker>,
+    ) -> Result<Self, MethodError> {
+        settings.validate()?;
+        let n = settings.explore_trials().unwrap_or_else(|| explore_trials(trials));
+        let horizon = trials.saturating_sub(n).max(1);
+        let refit = settings.refit();
+        let frame = Frame::new(domain, refit.scaled);
+        let n_weights = families[0].make().n_weights();
+        let scheduled = |schedule: Schedule, oracle, search| {
+            let (family, lambda, frame) = (families[0].clone(), schedule.lambda(), frame.clone());
+            let recursion = Recursion::new(family, lambda, oracle, frame, n, seed);
+            PhaseTwo::Scheduled(Box::new(Scheduled { recursion, schedule, search }))
+        };
+        let (phase_two, exploration, trust_region) = match settings {
+            Settings::Default(default) => {
+                (PhaseTwo::LeastBall(default.effort), default.exploration, default.trust_region)
+            }
+            Settings::Paper(paper) => {
+                let schedule = Schedule::Paper { range: paper.range, horizon, n_weights };
+                let oracle = Oracle::Sgd(sgd::Settings::default());
+                let search = Search::Joint(JointAscent::default());
+                (scheduled(schedule, oracle, search), paper.exploration, None)
+            }
+            Settings::Theory(theory) => {
+                let schedule = Schedule::Theory(Proof::new(theory.constants.clone(), horizon, n_weights));
+                let oracle = Oracle::LevenbergMarquardt { restarts: theory.restarts };
+                let search = Search::Bound(theory.effort);
+                (scheduled(schedule, oracle, search), theory.exploration, theory.trust_region)
+            }
+        };
+        let model = Refitting::new(families, refit, frame.clone());
+        Ok(Self { n, horizon, frame, model, phase_two, exploration, trust_region })
+    }
+
+    /// The length n of Phase I.
+    pub fn explore_trials(&self) -> usize {
+        self.n
+    }
+
+    /// Preset `theory`: what the proofs say of each round of Phase II so far, beside the truth where it is known; empty for the
+    /// other presets. The rounds are gone through again, which takes as long as finding the balls the first time did.
+    ///
+    /// # Errors
+    /// If ŵ_0 cannot be fitted.
+    pub fn round_reports(
+        &self,
+        history: &History,
+        truth: Option<Truth>,
+    ) -> Result<Vec<RoundReport>, OracleError> {
+        let Some((recursion, proof)) = self.theory() else { return Ok(Vec::new()) };
+        if self.rounds(history).next().is_none() {
+            return Ok(Vec::new());
+        }
+        let mut ledger = Ledger::new(proof.clone(), truth);
+        let family = recursion.family();
+        let phase_one = recursion.phase_one(history);
+        phase_one.iter().for_each(|told| ledger.explored(&*family, &self.frame.apply(&told.x)));
+        let mut recursive = recursion.start(history)?;
+        for round in self.rounds(history) {
+            recursive.update(history, round.n_told, &self.frame);
+            ledger.round(&recursive.belief().ball, &self.frame.apply(&round.x));
+        }
+        Ok(ledger.into_rounds())
+    }
+
+    /// What preset `theory` has and others do not.
+    pub(super) fn theory(&self) -> Option<(&Recursion, &Proof)> {
+        let PhaseTwo::Scheduled(scheduled) = &self.phase_two else { return None };
+        match &scheduled.schedule {
+            Schedule::Theory(proof) => Some((&scheduled.recursion, proof)),
+            Schedule::Paper { .. } => None,
+        }
+    }
+}
