@@ -7,7 +7,7 @@
 
 mod constraint;
 mod kind;
-mod record;
+mod table;
 mod value;
 
 pub use constraint::{Constraint, Relation};

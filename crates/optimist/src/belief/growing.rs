@@ -49,13 +49,17 @@ impl Refitting {
     /// If there is no value yet, or no family could be fitted.
     pub fn belief(&self, history: &History, rng: &mut Rng) -> Result<Arc<Belief>, OracleError> {
         let families = || self.families.iter().map(FamilyMaker::make).collect::<Vec<_>>();
-        let is_linear = families().iter().all(|family| family.is_linear());
+        // Only what is linear in w can have observations added, and starts from scales instead of at random.
+        let may_grow = families().iter().all(|family| family.is_linear());
         let told = history.observations();
-        let n_fitted = if is_linear { checkpoint(told.len()) } else { told.len() };
+        let n_fitted = if may_grow { checkpoint(told.len()) } else { told.len() };
+        let anchor = if may_grow { anchor(n_fitted) } else { n_fitted };
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut growing = match kept.take().filter(|kept| is_linear && kept.is_of(history)) {
+        let mut growing = match kept.take().filter(|kept| may_grow && kept.is_of(history)) {
             Some(kept) if kept.is_current(told.len()) => kept,
-            earlier => Growing::fit(&self.refit, families, &told[..n_fitted], &self.frame, earlier, rng)?,
+            earlier => {
+                Growing::fit(&self.refit, families, &told[..n_fitted], anchor, &self.frame, earlier, rng)?
+            }
         };
         growing.update(history, &self.frame);
         Ok(Arc::clone(&kept.insert(growing).belief))
@@ -85,7 +89,8 @@ struct Anchor {
 }
 
 impl Growing {
-    /// Refitted on all observations. What an earlier one knows saves time and changes nothing.
+    /// Refitted on all observations, with the scales of the first `at` of them to start from. What an earlier one knows saves
+    /// time and changes nothing.
     ///
     /// # Errors
     /// If no family could be fitted.
@@ -93,6 +98,7 @@ impl Growing {
         refit: &Refit,
         families: impl Fn() -> Vec<Box<dyn Family>>,
         observations: &[Observation],
+        at: usize,
         frame: &Frame,
         earlier: Option<Self>,
         rng: &mut Rng,
@@ -105,15 +111,14 @@ impl Growing {
             let fits = refit.fit(families, &sample, start, rng);
             Ok::<_, OracleError>((fits, failed_as, Told::new(believed, failed_as, frame)))
         };
-        let (n, fitted) = (observations.len(), families());
-        let at = if fitted.iter().all(|family| family.is_linear()) { anchor(n) } else { n };
+        let n = observations.len();
         let learnt_at_anchor = match earlier.map(|earlier| earlier.anchor) {
             _ if at == n => Vec::new(),
             Some(anchor) if anchor.at == at => anchor.learnt,
             _ => learn(families(), &observations[..at], &[])
                 .map_or(Vec::new(), |(fits, ..)| fits.hyperparameters()),
         };
-        let (fits, failed_as, told) = learn(fitted, observations, &learnt_at_anchor)?;
+        let (fits, failed_as, told) = learn(families(), observations, &learnt_at_anchor)?;
         let learnt = if at == n { fits.hyperparameters() } else { learnt_at_anchor };
         let belief = Arc::new(fits.believe(&told)?);
         Ok(Self { belief, failed_as, anchor: Anchor { at, learnt }, learnt_at: n, n_told: n, fingerprint: 0 })
@@ -203,7 +208,8 @@ mod tests {
     fn fit_after(earlier: Option<Growing>, observations: &[Observation]) -> Growing {
         let families = || -> Vec<Box<dyn Family>> { vec![Box::new(Anova::new(2))] };
         let frame = Frame::symmetric(2);
-        Growing::fit(&REFIT, families, observations, &frame, earlier, &mut rng(1, 0)).unwrap()
+        let at = anchor(observations.len());
+        Growing::fit(&REFIT, families, observations, at, &frame, earlier, &mut rng(1, 0)).unwrap()
     }
 
     fn fit(observations: &[Observation]) -> Growing {

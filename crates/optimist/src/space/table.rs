@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::{Constraint, Parameter, Space};
 
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Record<P> {
+struct SpaceTable<P> {
     parameters: P,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     constraints: Vec<String>,
@@ -16,13 +16,13 @@ struct Record<P> {
 impl Serialize for Space {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let constraints = self.constraints().iter().map(Constraint::to_string).collect();
-        Record { parameters: self.parameters(), constraints }.serialize(serializer)
+        SpaceTable { parameters: self.parameters(), constraints }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Space {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Space, D::Error> {
-        let Record { parameters, constraints } = Record::<Vec<Parameter>>::deserialize(deserializer)?;
+        let SpaceTable { parameters, constraints } = SpaceTable::<Vec<Parameter>>::deserialize(deserializer)?;
         let constraints: Result<Vec<Constraint>, _> = constraints.iter().map(|text| text.parse()).collect();
         let space = Space::new(parameters).and_then(|space| space.with_constraints(constraints?));
         space.map_err(D::Error::custom)
