@@ -5,7 +5,7 @@ mod common;
 use divan::{Bencher, black_box};
 use optimist::internal::confidence::{Confidence, Round};
 use optimist::internal::evidence::{
-    Data, Evidence, Linearization, Settings, fit_hyperparameters, noise_variances, residuals,
+    Data, Evidence, Linearization, NOISE, Settings, fit_hyperparameters, noise_variances, residuals,
 };
 use optimist::internal::linalg::Matrix;
 use optimist::internal::warp::Warp;
@@ -53,7 +53,7 @@ fn evidence_and_gradient(bencher: Bencher, (t, d): (usize, usize)) {
 #[divan::bench(args = CASES, sample_count = 10)]
 fn fit_scales(bencher: Bencher, (t, d): (usize, usize)) {
     let data = data(t, d);
-    let settings = Settings { warp_std: Some(0.3), max_steps: 30 };
+    let settings = Settings { warp_std: Some(0.3), noise: NOISE, max_steps: 30 };
     bencher.bench(|| {
         let mut family = Anova::new(d);
         let at = linearized(&family, &data);

@@ -15,6 +15,7 @@ use crate::confidence::{Confidence, LEAST_U};
 use crate::encode::Domain;
 use crate::frame::Frame;
 use crate::linalg::add_scaled;
+use crate::normal::ln_h;
 use crate::optimizer::Rng;
 pub use crate::search::{Effort, Region};
 use crate::search::{Found, Score, search};
@@ -105,6 +106,12 @@ impl Score for ProbabilityOfImprovement<'_> {
 }
 
 impl ProbabilityOfImprovement<'_> {
+    /// Of the smallest ball in which the target is reached at x.
+    pub fn radius(&self, x: &[f64]) -> f64 {
+        let (mean, u) = self.ball.predict(&self.frame.apply(x));
+        if u > 0.0 { ((self.target - mean) / u).max(0.0) } else { 0.0 }
+    }
+
     /// The feasible point of the region that is not `taken` and most likely above the target: the one that reaches it in
     /// the smallest ball. `None` if every point that was looked at is taken.
     pub fn argmax(
@@ -122,6 +129,45 @@ impl ProbabilityOfImprovement<'_> {
             smallest_ball.climb_exact(&mut found, region, effort);
         }
         found.best_not(taken)
+    }
+}
+
+/// ln of what f is expected to be above a target, as a function of points of the unit cube; values below it count nothing.
+///
+/// Where it is highest, the gradient of f_x(ŵ) + ρ u is zero for ρ = φ(z)/Φ(z) with z = (f_x(ŵ) − target)/u: the point is
+/// that of a ball whose radius follows what there is to gain.
+#[derive(Clone, Copy)]
+pub struct ExpectedImprovement<'a> {
+    /// Σ_t and ŵ_t.
+    pub ball: &'a Confidence,
+    /// The value that is to be improved on.
+    pub target: f64,
+    /// From the cube to the ball's coordinates.
+    pub frame: &'a Frame,
+}
+
+impl Score for ExpectedImprovement<'_> {
+    fn scores(&self, points: &[Vec<f64>]) -> Vec<f64> {
+        let log_improvement = |(mean, u): (f64, f64)| {
+            let u = u.max(LEAST_U);
+            u.ln() + ln_h((mean - self.target) / u).0
+        };
+        self.ball.predict_rows(self.frame.rows(points)).into_iter().map(log_improvement).collect()
+    }
+
+    fn score_with_grad(&self, x: &[f64], grad_x: &mut [f64]) -> f64 {
+        let score = self.ball.log_expected_improvement(&self.frame.apply(x), self.target, grad_x);
+        self.frame.pull_back(grad_x);
+        score
+    }
+}
+
+impl ExpectedImprovement<'_> {
+    /// ρ at x.
+    pub fn radius(&self, x: &[f64]) -> f64 {
+        let (mean, u) = self.ball.predict(&self.frame.apply(x));
+        let z = (mean - self.target) / u.max(LEAST_U);
+        1.0 / ln_h(z).1 - z
     }
 }
 

@@ -74,22 +74,24 @@ pub struct Hyperparameters {
 }
 
 /// Hyper-prior of log noise: s around 0.15 of the spread of y, within a factor of e.
-const NOISE: Scale = Scale { mean: -1.897, std: 1.0 };
+pub const NOISE: Scale = Scale { mean: -1.897, std: 1.0 };
 
 /// Which hyperparameters are fitted besides the family's scales, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// Hyper-prior of the warp's power around 1; `None` leaves y as it is.
     pub warp_std: Option<f64>,
+    /// Hyper-prior of log noise.
+    pub noise: Scale,
     /// Quasi-Newton steps.
     pub max_steps: usize,
 }
 
 impl Hyperparameters {
     /// What is believed before any data: the centres of the hyper-priors, and no warp.
-    pub fn prior(family: &dyn Family) -> Self {
+    pub fn prior(family: &dyn Family, noise: Scale) -> Self {
         let log_scales = family.scales().iter().map(|scale| scale.mean).collect();
-        Self { log_scales, noise_std: NOISE.mean.exp(), warp: Warp::IDENTITY }
+        Self { log_scales, noise_std: noise.mean.exp(), warp: Warp::IDENTITY }
     }
 }
 
@@ -182,7 +184,7 @@ pub fn noise_variances(data: &Data, noise_std: f64) -> Vec<f64> {
 
 fn hyper_priors(family: &dyn Family, settings: Settings) -> Vec<Scale> {
     let mut scales = family.scales();
-    scales.push(NOISE);
+    scales.push(settings.noise);
     scales.push(Scale { mean: 1.0, std: settings.warp_std.unwrap_or(0.0) });
     scales
 }
@@ -246,6 +248,7 @@ mod tests {
     use super::*;
     use crate::model::anova::Anova;
     use crate::model::fourier::Fourier;
+    use crate::model::matern::Matern;
     use crate::model::mlp::{Activation, Mlp};
     use crate::model::sum::Sum;
     use crate::optimizer::rng;
@@ -377,7 +380,7 @@ mod tests {
         (value, gradient)
     }
 
-    const SETTINGS: Settings = Settings { warp_std: Some(0.3), max_steps: 100 };
+    const SETTINGS: Settings = Settings { warp_std: Some(0.3), noise: NOISE, max_steps: 100 };
 
     /// Scales, noise and warp not far from the centres of their hyper-priors.
     fn draw_theta(family: &dyn Family, seed: u64) -> Vec<f64> {
@@ -398,6 +401,7 @@ mod tests {
             Box::new(Fourier::new(2, 16, 0)),
             Box::new(Sum::new(both)),
             Box::new(Mlp::new(2, &[3], Activation::Tanh)),
+            Box::new(Matern::new(2)),
         ];
         for (seed, family) in families.iter_mut().enumerate() {
             let data = data(7, 2, seed as u64);
@@ -455,7 +459,7 @@ mod tests {
             let data = data(15, 2, seed);
             let w = vec![0.0; family.n_weights()];
             let at = Linearization::new(&family, &w, &data.x);
-            let start = pack(&Hyperparameters::prior(&family));
+            let start = pack(&Hyperparameters::prior(&family, NOISE));
             let (fitted, value) = fit_hyperparameters(&mut family, &data, &at, None, SETTINGS).unwrap();
             let fitted = pack(&fitted);
             let mut height = |theta: &[f64]| at_theta(&mut family, &data, &w, SETTINGS, theta).0;

@@ -4,15 +4,18 @@
 //! them together. Does not know: how the ball is fitted (`belief`), how its maximum is searched for (`acquisition`), what is
 //! recommended in the end (`answer`).
 //!
-//! Departures from the paper, default preset only: the ball is refitted on all data (`belief::growing`), its radius is the
-//! smallest that promises a gain, the argmax is confined to a trust region, and no point is proposed twice while there is
-//! another.
+//! Departures from the paper, default preset only: the ball is refitted on all data (`belief::growing`), its radius follows what
+//! there is to gain, and no point is proposed twice while there is another. With the aim `regret` the radius is the smallest that
+//! promises a gain, and the argmax is confined to a trust region; with `answer` it is where the expected gain is highest, and
+//! Phase I is spread evenly.
 
 mod preset;
 
 use std::sync::Arc;
 
-use crate::acquisition::{Effort, JointAscent, ProbabilityOfImprovement, Region, UpperConfidenceBound};
+use crate::acquisition::{
+    Effort, ExpectedImprovement, JointAscent, ProbabilityOfImprovement, Region, UpperConfidenceBound,
+};
 use crate::answer;
 use crate::belief::Belief;
 use crate::belief::growing::Refitting;
@@ -23,7 +26,10 @@ use crate::optimizer::{Recommendation, Rng, rng};
 use crate::oracle::OracleError;
 use crate::policy::{Policy, Suggestion, Why};
 use crate::schedule::Schedule;
-use crate::trust_region::TrustRegion;
+use crate::search;
+use crate::settings::Aim;
+use crate::sobol::Design;
+use crate::trust_region::{TrustRegion, WHOLE};
 
 /// Algorithm 1.
 pub struct GoUcb {
@@ -43,8 +49,8 @@ pub struct GoUcb {
 
 /// How a preset goes through lines 2 to 5.
 enum PhaseTwo {
-    /// Default: the refitted ball, as small as promises a gain.
-    LeastBall(Effort),
+    /// Default: the refitted ball, as wide as there is something to gain.
+    Refitted { aim: Aim, effort: Effort, design: Design },
     /// `paper` and `theory`: the ball of eqs. 3 and 5 with the radius of a schedule.
     Scheduled(Box<Scheduled>),
 }
@@ -66,7 +72,7 @@ enum Search {
 impl Policy for GoUcb {
     fn suggest(&self, history: &History, rng: &mut Rng) -> Suggestion {
         if self.is_exploring(history) {
-            return Suggestion::explore(history.fresh_uniform(rng)); // Phase I, line 2
+            return Suggestion::explore(self.explore(history, rng)); // Phase I, line 2
         }
         match self.optimistic(history, rng) {
             Ok(Some(suggestion)) => suggestion,
@@ -79,7 +85,7 @@ impl Policy for GoUcb {
 
     fn recommend(&self, history: &History) -> Option<Recommendation> {
         match &self.phase_two {
-            PhaseTwo::LeastBall(_) => {
+            PhaseTwo::Refitted { .. } => {
                 answer::most_expected(self.belief(history).as_deref(), history, &self.frame)
             }
             PhaseTwo::Scheduled(_) => {
@@ -107,9 +113,9 @@ impl GoUcb {
     /// Phase II, lines 2-5; `None` if every point that was found is taken.
     fn optimistic(&self, history: &History, rng: &mut Rng) -> Result<Option<Suggestion>, OracleError> {
         match &self.phase_two {
-            PhaseTwo::LeastBall(effort) => {
+            PhaseTwo::Refitted { aim, effort, .. } => {
                 let belief = self.model.belief(history, rng)?; // lines 2-4
-                Ok(self.in_least_ball(belief, *effort, history, rng)) // line 5
+                Ok(self.most_to_gain(belief, *aim, *effort, history, rng)) // line 5
             }
             PhaseTwo::Scheduled(scheduled) => {
                 let Scheduled { recursion, schedule, search } = &**scheduled;
@@ -121,11 +127,12 @@ impl GoUcb {
         }
     }
 
-    /// Line 5 in the smallest ball that promises a gain over all that is expected of the incumbent and of pending points, which
-    /// are taken as observed at their means.
-    fn in_least_ball(
+    /// Line 5 in a ball that is as wide as a gain is likely, or large: over all that is expected of the incumbent and of pending
+    /// points, which are taken as observed at their means.
+    fn most_to_gain(
         &self,
         mut belief: Arc<Belief>,
+        aim: Aim,
         effort: Effort,
         history: &History,
         rng: &mut Rng,
@@ -142,10 +149,20 @@ impl GoUcb {
         let target = most_expected + self.exploration(history).sqrt() * belief.noise_std;
         let (region, starts) = (self.region(incumbent, history), starts(incumbent));
         let taken = |x: &[f64]| history.is_taken(x);
-        let improvement = ProbabilityOfImprovement { ball, target, frame };
-        let x_t = improvement.argmax(&region, &starts, taken, effort, rng)?;
-        let (mean, u_t) = ball.predict(&frame.apply(&x_t));
-        let radius = if u_t > 0.0 { ((target - mean) / u_t).max(0.0) } else { 0.0 };
+        let (x_t, radius) = match aim {
+            Aim::Regret => {
+                let improvement = ProbabilityOfImprovement { ball, target, frame };
+                let x_t = improvement.argmax(&region, &starts, taken, effort, rng)?;
+                let radius = improvement.radius(&x_t);
+                (x_t, radius)
+            }
+            Aim::Answer => {
+                let improvement = ExpectedImprovement { ball, target, frame };
+                let x_t = search::argmax(&improvement, &region, &starts, taken, effort, rng)?;
+                let radius = improvement.radius(&x_t);
+                (x_t, radius)
+            }
+        };
         Some(self.suggestion(x_t, &belief, radius))
     }
 
@@ -176,8 +193,13 @@ impl GoUcb {
         let (Some(trust), Some(incumbent)) = (&self.trust_region, incumbent) else {
             return Region::whole(history.domain());
         };
-        let width = trust.width(history.observations(), self.n);
-        let half = trust.half_width(&width, self.rounds(history).count(), self.horizon);
+        let half = match self.phase_two {
+            PhaseTwo::Refitted { aim: Aim::Answer, .. } => WHOLE, // but edges are approached step by step
+            PhaseTwo::Refitted { .. } | PhaseTwo::Scheduled(_) => {
+                let width = trust.width(history.observations(), self.n);
+                trust.half_width(&width, self.rounds(history).count(), self.horizon)
+            }
+        };
         let (lower, upper) = trust.around(incumbent, half, history);
         Region::between(history.domain(), lower, upper)
     }
@@ -191,6 +213,14 @@ impl GoUcb {
         Suggestion { x, why: Why::Optimism { family: self.model.name(belief).to_owned(), radius } }
     }
 
+    /// Uniform, or spread evenly where that is what the answer is found by.
+    fn explore(&self, history: &History, rng: &mut Rng) -> Vec<f64> {
+        match &self.phase_two {
+            PhaseTwo::Refitted { aim: Aim::Answer, design, .. } => design.next(history, rng),
+            PhaseTwo::Refitted { .. } | PhaseTwo::Scheduled(_) => history.fresh_uniform(rng),
+        }
+    }
+
     fn is_exploring(&self, history: &History) -> bool {
         let (n_told, n_pending) = (history.observations().len(), history.pending().len());
         self.belongs_to_phase_one(n_told, n_pending, first_value(history))
@@ -199,7 +229,7 @@ impl GoUcb {
     /// Whether a point belongs to Phase I that is proposed after so many observations, with so many points pending.
     fn belongs_to_phase_one(&self, n_told: usize, n_pending: usize, first_value: Option<usize>) -> bool {
         let n_explored = match self.phase_two {
-            PhaseTwo::LeastBall(_) => n_told + n_pending,
+            PhaseTwo::Refitted { .. } => n_told + n_pending,
             PhaseTwo::Scheduled(_) => n_told, // ŵ_0 is fitted once, on all of Phase I
         };
         n_explored < self.n || first_value.is_none_or(|first| first >= n_told)

@@ -18,7 +18,6 @@ use crate::encode::{AxisKind, Encoding};
 use crate::error::MethodError;
 use crate::frame::Frame;
 use crate::history::History;
-use crate::linalg::{add_scaled, dot};
 use crate::optimizer::{Observation, own_rng, rng};
 use crate::settings::Settings;
 use crate::sobol::{MAX_DIMENSION, Sobol};
@@ -180,19 +179,13 @@ impl Insight {
     /// Posterior mean and standard deviation of the objective's average over these points. To first order where the
     /// objective is not linear in the weights.
     fn average(&self, points: &[Vec<f64>]) -> (f64, f64) {
-        let (ball, family) = (&self.belief.ball, self.belief.ball.family());
-        let mut mean = 0.0;
-        let mut grad_w = vec![0.0; family.n_weights()];
-        let mut average_grad_w = vec![0.0; family.n_weights()];
-        for x in points {
-            let x = self.frame.apply(x);
-            let (value, slope) = self.belief.outputs.restore(ball.mean(&x), 1.0);
-            family.grad_w(ball.w_hat(), &x, &mut grad_w);
-            mean += value / points.len() as f64;
-            add_scaled(slope / points.len() as f64, &grad_w, &mut average_grad_w);
-        }
-        let variance = dot(&average_grad_w, &ball.covariance_times(&average_grad_w));
-        (mean, variance.max(0.0).sqrt())
+        let ball = &self.belief.ball;
+        let n = points.len() as f64;
+        let rows = self.frame.rows(points);
+        let restore = |x: &[f64]| self.belief.outputs.restore(ball.mean(x), 1.0);
+        let (values, slopes): (Vec<f64>, Vec<f64>) =
+            rows.iter_rows().map(restore).map(|(value, slope)| (value / n, slope / n)).unzip();
+        (values.iter().sum(), ball.std_of_sum(rows, &slopes))
     }
 
     /// Each observation that has a value as the model predicts it from all others, in the order given. What was learnt

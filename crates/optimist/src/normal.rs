@@ -61,6 +61,42 @@ pub(crate) fn quantile(share: f64) -> f64 {
     z
 }
 
+/// Below this the continued fraction is used: there 60 terms are exact to the last digit, and above it the plain
+/// formula loses fewer than two.
+const TAIL: f64 = -4.0;
+
+/// ln h(z), where h(z) = φ(z) + z Φ(z) is what a standard normal value is expected to lie above −z, and its derivative Φ(z) / h(z).
+pub(crate) fn ln_h(z: f64) -> (f64, f64) {
+    if z < TAIL {
+        let q = mills_fraction(-z);
+        return (ln_density(z) + (q / (q - z)).ln(), 1.0 / q);
+    }
+    let cdf = below(z);
+    let h = ln_density(z).exp() + z * cdf;
+    (h.ln(), cdf / h)
+}
+
+/// ln Φ(z) and its derivative φ(z) / Φ(z).
+pub(crate) fn ln_below(z: f64) -> (f64, f64) {
+    if z < TAIL {
+        let q = mills_fraction(-z);
+        return (ln_density(z) - (q - z).ln(), q - z);
+    }
+    let cdf = below(z);
+    let ln_cdf = if z > 0.0 { (-below(-z)).ln_1p() } else { cdf.ln() };
+    (ln_cdf, ln_density(z).exp() / cdf)
+}
+
+/// ln φ(z).
+fn ln_density(z: f64) -> f64 {
+    -0.5 * z * z - LN_SQRT_2PI
+}
+
+/// q = 1/(t + 2/(t + 3/(t + …))), from its 60th term upwards. With t = −z, Φ(z) = φ(z) / (t + q) and h(z) = φ(z) q / (t + q).
+fn mills_fraction(t: f64) -> f64 {
+    (1..=60).rev().fold(0.0, |rest, k| f64::from(k) / (t + rest))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

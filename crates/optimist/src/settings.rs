@@ -6,9 +6,10 @@
 //! [optimizer]
 //! name = "go-ucb"
 //! preset = "default"        # or "paper", "theory"
-//! family = "auto"           # or "anova", "linear", "additive", "quadratic", "fourier", "anova+fourier", "mlp",
+//! family = "auto"           # or "anova", "linear", "additive", "quadratic", "fourier", "anova+fourier", "matern", "mlp",
 //!                           # or a list of these, of which the evidence chooses
 //! explore_trials = 8        # n; the square root of the number of trials if left out
+//! aim = "answer"            # or "regret"; preset "default" only, see `Aim`
 //! exploration = 1.0         # a factor on β_t; preset "default": on the square of the gain that is hoped for
 //! trust_region = true       # preset "paper" searches the whole space whatever is said here
 //! warp = true               # of y, by evidence; where the preset is not "default", of the model behind rankings only
@@ -25,9 +26,10 @@ pub use crate::baselines::{GpSettings, GpUcbSettings};
 use crate::belief::refit::Refit;
 use crate::encode::Domain;
 use crate::error::MethodError;
-use crate::model::FamilyMaker;
+use crate::evidence::NOISE;
 pub use crate::model::kind::{FamilyKind, Layers};
 pub use crate::model::mlp::Activation;
+use crate::model::{FamilyMaker, Scale};
 pub use crate::schedule::Constants;
 use crate::schedule::check_range;
 pub use crate::trust_region::TrustRegion;
@@ -45,9 +47,23 @@ pub enum Settings {
     Theory(TheorySettings),
 }
 
+/// What trials are spent on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Aim {
+    /// A good point in the end: trials look widely while there is much to gain, whatever they cost on the way.
+    #[default]
+    Answer,
+    /// A small sum of what trials lose on the way, as in the paper: for people whose every trial counts (traffic, patients,
+    /// production). It stays near what is known to be good.
+    Regret,
+}
+
 /// Settings of the preset `default`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DefaultSettings {
+    /// What trials are spent on.
+    pub aim: Aim,
     /// Of several families, the one with the highest evidence proposes.
     pub families: Vec<FamilyKind>,
     /// Hidden layers of the `mlp` family.
@@ -117,7 +133,8 @@ impl Default for Settings {
 impl Default for DefaultSettings {
     fn default() -> Self {
         Self {
-            families: auto(),
+            aim: Aim::default(),
+            families: auto(Aim::default()),
             layers: Layers::default(),
             scaled: true,
             warp: true,
@@ -193,6 +210,11 @@ impl Settings {
         if self.family_kinds().is_empty() {
             return bad("family", "the list is empty; name at least one family, or leave it out".into());
         }
+        if !matches!(self, Self::Default(_)) && self.family_kinds().contains(&FamilyKind::Matern) {
+            let problem =
+                "the presets `paper` and `theory` need a family with weights, and `matern` has none";
+            return bad("family", problem.into());
+        }
         if self.explore_trials() == Some(0) {
             return bad("explore_trials", "0 must be at least 1".into());
         }
@@ -220,11 +242,17 @@ impl Settings {
     /// How the model is fitted that every preset's ranking rests on, and the suggestions of `default`.
     pub(crate) fn refit(&self) -> Refit {
         match self {
-            Self::Default(DefaultSettings { scaled, warp, restarts, .. }) => {
-                Refit { scaled: *scaled, warp: *warp, restarts: *restarts }
+            Self::Default(DefaultSettings { aim, scaled, warp, restarts, .. }) => {
+                let noise = match aim {
+                    Aim::Answer => NOISE_FOR_ANSWERS,
+                    Aim::Regret => NOISE,
+                };
+                Refit { scaled: *scaled, warp: *warp, noise, restarts: *restarts }
             }
-            Self::Paper(paper) => Refit { scaled: false, warp: paper.warp, restarts: 1 },
-            Self::Theory(theory) => Refit { scaled: false, warp: theory.warp, restarts: theory.restarts },
+            Self::Paper(paper) => Refit { scaled: false, warp: paper.warp, noise: NOISE, restarts: 1 },
+            Self::Theory(theory) => {
+                Refit { scaled: false, warp: theory.warp, noise: NOISE, restarts: theory.restarts }
+            }
         }
     }
 
@@ -246,15 +274,23 @@ impl Settings {
 }
 
 /// The families that `auto` stands for.
-fn auto() -> Vec<FamilyKind> {
-    vec![FamilyKind::Anova, FamilyKind::AnovaFourier]
+fn auto(aim: Aim) -> Vec<FamilyKind> {
+    match aim {
+        Aim::Answer => vec![FamilyKind::Anova, FamilyKind::AnovaFourier, FamilyKind::Matern],
+        Aim::Regret => vec![FamilyKind::Anova, FamilyKind::AnovaFourier],
+    }
 }
+
+/// Hyper-prior of log noise where answers are wanted: lower, and less sure, than where every trial counts. What looks like noise
+/// early on is often a bend of the function, and worth another look. docs/results/log.md has others.
+const NOISE_FOR_ANSWERS: Scale = Scale { mean: -2.5, std: 1.2 };
 
 /// The keys of a study file's `[optimizer]` table.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Keys {
     preset: Preset,
+    aim: Option<Aim>,
     family: Option<FamilyNames>,
     explore_trials: Option<usize>,
     exploration: Option<f64>,
@@ -299,6 +335,9 @@ impl TryFrom<Keys> for Settings {
     type Error = MethodError;
 
     fn try_from(keys: Keys) -> Result<Self, MethodError> {
+        if keys.preset != Preset::Default && keys.aim.is_some() {
+            return Err(only_with("aim", "default"));
+        }
         if keys.preset != Preset::Paper && keys.range.is_some() {
             return Err(only_with("range", "paper"));
         }
@@ -322,10 +361,11 @@ fn only_with(key: &'static str, preset: &str) -> MethodError {
 
 impl Keys {
     fn default_settings(self) -> DefaultSettings {
-        let default = DefaultSettings::default();
+        let (default, aim) = (DefaultSettings::default(), self.aim.unwrap_or_default());
         DefaultSettings {
+            aim,
             layers: self.layers(),
-            families: self.family.map_or(default.families, FamilyNames::into_kinds),
+            families: self.family.map_or_else(|| auto(aim), |names| names.into_kinds(aim)),
             warp: self.warp.unwrap_or(default.warp),
             exploration: self.exploration.unwrap_or(default.exploration),
             explore_trials: self.explore_trials,
@@ -370,9 +410,9 @@ impl Keys {
 }
 
 impl FamilyNames {
-    fn into_kinds(self) -> Vec<FamilyKind> {
+    fn into_kinds(self, aim: Aim) -> Vec<FamilyKind> {
         match self {
-            Self::One(AutoOr::Auto(Auto::Auto)) => auto(),
+            Self::One(AutoOr::Auto(Auto::Auto)) => auto(aim),
             Self::One(AutoOr::Family(kind)) => vec![kind],
             Self::Several(kinds) => kinds,
         }
@@ -382,7 +422,7 @@ impl FamilyNames {
 /// The one family that the presets of the paper have.
 fn only_family(names: Option<FamilyNames>, default: FamilyKind) -> Result<FamilyKind, MethodError> {
     let Some(names) = names else { return Ok(default) };
-    let mut kinds = names.into_kinds();
+    let mut kinds = names.into_kinds(Aim::default());
     match (kinds.pop(), kinds.is_empty()) {
         (Some(kind), true) => Ok(kind),
         _ => {

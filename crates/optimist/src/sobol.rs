@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 
 use rand::RngExt;
 
-use crate::optimizer::Rng;
+use crate::history::History;
+use crate::optimizer::{Rng, own_rng};
 
 /// The largest dimension that direction numbers are tabulated for.
 pub const MAX_DIMENSION: usize = 1111;
@@ -107,6 +108,31 @@ fn random_lower_triangular(rng: &mut Rng) -> [u64; DIGITS] {
 
 fn times(matrix: &[u64; DIGITS], digits: u64) -> u64 {
     matrix.iter().fold(0, |product, row| product << 1 | u64::from((row & digits).count_ones() & 1))
+}
+
+/// Evenly spread points of a domain, one after the other: what optimizers with a model start with.
+#[derive(Debug, Clone, Default)]
+pub struct Design {
+    /// What the sequence is scrambled by.
+    pub seed: u64,
+}
+
+impl Design {
+    /// The next point that is neither told nor pending, while there is one to be found: the sequence is entered at the
+    /// number of points proposed so far. Coordinates beyond the tabulated ones are random.
+    pub fn next(&self, history: &History, rng: &mut Rng) -> Vec<f64> {
+        let domain = history.domain();
+        let n_even = domain.n_free().min(MAX_DIMENSION);
+        let sequence = Sobol::scrambled(n_even, &mut own_rng(self.seed, 0));
+        let mut index = history.proposals().len() as u32;
+        let draw = || {
+            let mut u = sequence.point(index);
+            u.resize_with(domain.n_free(), || rng.random());
+            index = index.wrapping_add(1);
+            domain.place(&u)
+        };
+        history.fresh(draw)
+    }
 }
 
 #[cfg(test)]

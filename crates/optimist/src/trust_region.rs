@@ -23,7 +23,7 @@ use crate::history::History;
 use crate::optimizer::Observation;
 
 /// Half-width of a box that holds the cube from anywhere in it.
-const WHOLE: f64 = 1.0;
+pub const WHOLE: f64 = 1.0;
 
 /// Half-width of the first box.
 const FIRST: f64 = 0.5;

@@ -9,12 +9,12 @@ use std::f64::consts::PI;
 use super::gp::acquisition::{Criterion, Judged};
 use super::gp::fit::Spec;
 use super::gp::surrogate::{Fitted, Standard, Surrogate};
-use super::sobol::Design;
 use crate::history::{History, ranked};
 use crate::linalg::Matrix;
 use crate::optimizer::{Observation, Outcome, Recommendation, Rng};
 use crate::policy::{Policy, Suggestion};
 use crate::search::{self, Effort, Region};
+use crate::sobol::Design;
 
 /// What the next point is chosen by.
 #[derive(Debug, Clone, Copy, PartialEq)]

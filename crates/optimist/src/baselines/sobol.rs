@@ -1,11 +1,9 @@
 //! Quasi-random search: as blind as random search, but evenly spread.
 
-use rand::RngExt;
-
 use crate::history::History;
-use crate::optimizer::{Rng, own_rng};
+use crate::optimizer::Rng;
 use crate::policy::{Policy, Suggestion};
-use crate::sobol::{self, Sobol as Sequence};
+use crate::sobol::Design;
 
 /// Suggests the points of one scrambled Sobol sequence and recommends the best value observed.
 #[derive(Debug, Clone)]
@@ -23,31 +21,6 @@ impl Sobol {
 impl Policy for Sobol {
     fn suggest(&self, history: &History, rng: &mut Rng) -> Suggestion {
         Suggestion::explore(self.design.next(history, rng))
-    }
-}
-
-/// Evenly spread points of a domain, one after the other: also what optimizers with a model start with.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Design {
-    /// What the sequence is scrambled by.
-    pub(super) seed: u64,
-}
-
-impl Design {
-    /// The next point that is neither told nor pending, while there is one to be found: the sequence is entered at the
-    /// number of points proposed so far. Coordinates beyond the tabulated ones are random.
-    pub(super) fn next(&self, history: &History, rng: &mut Rng) -> Vec<f64> {
-        let domain = history.domain();
-        let n_even = domain.n_free().min(sobol::MAX_DIMENSION);
-        let sequence = Sequence::scrambled(n_even, &mut own_rng(self.seed, 0));
-        let mut index = history.proposals().len() as u32;
-        let draw = || {
-            let mut u = sequence.point(index);
-            u.resize_with(domain.n_free(), || rng.random());
-            index = index.wrapping_add(1);
-            domain.place(&u)
-        };
-        history.fresh(draw)
     }
 }
 

@@ -14,14 +14,13 @@ use rand::RngExt;
 use super::gp::fit::Spec;
 use super::gp::path::Path;
 use super::gp::surrogate::{Fitted, Surrogate};
-use super::sobol::Design;
 use crate::encode::{AxisKind, Domain};
 use crate::history::History;
 use crate::linalg::Matrix;
 use crate::optimizer::{Observation, Outcome, Rng};
 use crate::policy::{Policy, Suggestion};
 use crate::search::Region;
-use crate::sobol::{self, Sobol};
+use crate::sobol::{self, Design, Sobol};
 
 /// Side of the box at the start and after a restart, of the cube's (paper §4, L_init).
 const LENGTH_INIT: f64 = 0.8;

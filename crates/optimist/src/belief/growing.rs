@@ -38,7 +38,8 @@ pub struct Refitting {
 
 impl Refitting {
     /// Nothing is fitted yet.
-    pub fn new(families: Vec<FamilyMaker>, refit: Refit, frame: Frame) -> Self {
+    pub fn new(mut families: Vec<FamilyMaker>, refit: Refit, frame: Frame) -> Self {
+        families.sort_by_key(|family| !family.make().is_parametric()); // stable: processes last
         Self { families, refit, frame, kept: Mutex::default() }
     }
 
@@ -48,7 +49,7 @@ impl Refitting {
     /// # Errors
     /// If there is no value yet, or no family could be fitted.
     pub fn belief(&self, history: &History, rng: &mut Rng) -> Result<Arc<Belief>, OracleError> {
-        let families = || self.families.iter().map(FamilyMaker::make).collect::<Vec<_>>();
+        let families = || self.families_for(history.observations().len());
         // Only what is linear in w can have observations added, and starts from scales instead of at random.
         let may_grow = families().iter().all(|family| family.is_linear());
         let told = history.observations();
@@ -63,6 +64,16 @@ impl Refitting {
         };
         growing.update(history, &self.frame);
         Ok(Arc::clone(&kept.insert(growing).belief))
+    }
+
+    /// The families that take part if so many observations were told. What an ask of a process costs grows with the square of their
+    /// number: it leaves the others alone when they are many.
+    fn families_for(&self, n_told: usize) -> Vec<Box<dyn Family>> {
+        let mut families: Vec<Box<dyn Family>> = self.families.iter().map(FamilyMaker::make).collect();
+        if n_told > LEARNT_FROM && families.iter().any(|family| family.is_parametric()) {
+            families.retain(|family| family.is_parametric());
+        }
+        families
     }
 
     /// The name of the family that a belief is about.
@@ -191,7 +202,7 @@ mod tests {
     use crate::model::anova::Anova;
     use crate::optimizer::{Outcome, rng};
 
-    const REFIT: Refit = Refit { scaled: true, warp: true, restarts: 1 };
+    const REFIT: Refit = Refit { scaled: true, warp: true, noise: crate::evidence::NOISE, restarts: 1 };
 
     /// Values of a wave at random points of the square; every tenth trial fails.
     fn observations(t: usize) -> Vec<Observation> {

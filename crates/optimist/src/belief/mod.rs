@@ -64,8 +64,12 @@ impl Belief {
         let noise_var = self.noise_std * self.noise_std;
         let mut grad_w = vec![0.0; w_hat.len()];
         for x in pending {
-            self.ball.family().grad_w(&w_hat, x, &mut grad_w);
-            let residual = dot(&grad_w, &shift);
+            let residual = if self.ball.family().is_parametric() {
+                self.ball.family().grad_w(&w_hat, x, &mut grad_w);
+                dot(&grad_w, &shift)
+            } else {
+                self.ball.mean(x)
+            };
             self.ball.update(Round { w: &w_hat, x, residual, noise_var });
         }
     }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::{Belief, Outputs, Told, prior_mean};
 use crate::confidence::{Confidence, Round};
 use crate::evidence::{self, Data, Hyperparameters, Linearization};
-use crate::model::Family;
+use crate::model::{Family, Scale};
 use crate::optimizer::Rng;
 use crate::oracle::{self, OracleError, Problem, Starts};
 
@@ -32,6 +32,8 @@ pub struct Refit {
     pub scaled: bool,
     /// Whether y may be warped.
     pub warp: bool,
+    /// Hyper-prior of log noise.
+    pub noise: Scale,
     /// Starts of the oracle for a family that is not linear in w.
     pub restarts: usize,
 }
@@ -70,7 +72,8 @@ impl Refit {
         weights: Starts,
     ) -> Result<Fitted, OracleError> {
         let max_steps = if start.is_some() { FURTHER_SCALE_STEPS } else { SCALE_STEPS };
-        let settings = evidence::Settings { warp_std: self.warp.then_some(WARP_STD), max_steps };
+        let settings =
+            evidence::Settings { warp_std: self.warp.then_some(WARP_STD), noise: self.noise, max_steps };
         let fit_hyperparameters = |family: &mut dyn Family, w: &[f64], start: Option<&Hyperparameters>| {
             let at = Linearization::new(family, w, &data.x);
             evidence::fit_hyperparameters(family, data, &at, start, settings).ok_or(OracleError::NothingToFit)
@@ -80,7 +83,8 @@ impl Refit {
             let (hyperparameters, evidence) = fit_hyperparameters(&mut *family, &anywhere, start)?;
             return Ok(Fitted { family, hyperparameters, w: None, evidence });
         }
-        let (mut hyperparameters, mut evidence) = (Hyperparameters::prior(&*family), f64::NEG_INFINITY);
+        let (mut hyperparameters, mut evidence) =
+            (Hyperparameters::prior(&*family, self.noise), f64::NEG_INFINITY);
         let mut w = fit_weights(&*family, data, &hyperparameters, weights)?;
         for _ in 0..ALTERNATIONS {
             (hyperparameters, evidence) = fit_hyperparameters(&mut *family, &w, Some(&hyperparameters))?;
@@ -182,7 +186,7 @@ mod tests {
     use crate::model::mlp::{Activation, Mlp};
     use crate::optimizer::rng;
 
-    const REFIT: Refit = Refit { scaled: true, warp: true, restarts: 2 };
+    const REFIT: Refit = Refit { scaled: true, warp: true, noise: evidence::NOISE, restarts: 2 };
 
     /// `f` at `t` random points of [-1, 1]².
     fn told(t: usize, f: impl Fn(&[f64]) -> f64) -> Told {

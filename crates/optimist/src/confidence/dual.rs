@@ -97,6 +97,32 @@ impl Form for Dual {
         }
     }
 
+    fn mean(&self, rounds: &Rounds, w_hat: &[f64], x: &[f64]) -> f64 {
+        if rounds.family.is_parametric() {
+            return rounds.family.value(w_hat, x);
+        }
+        let mut e = vec![0.0; rounds.family.n_embedded()];
+        rounds.family.embed(w_hat, x, &mut e);
+        let mut k = vec![0.0; rounds.len()];
+        rounds.family.gram_row(Point { x, e: &e }, rounds.points.points(), &mut k);
+        dot(&self.alpha, &k)
+    }
+
+    fn variance_of_sum(&self, rounds: &Rounds, w_hat: &[f64], x: Matrix, v: &[f64]) -> f64 {
+        let block = Embedded::new(&*rounds.family, w_hat, x);
+        let prior = dot(v, &rounds.family.gram(block.points(), block.points()).times(v));
+        let mut k = rounds.family.gram(rounds.points.points(), block.points()).times(v);
+        self.factor.solve_lower(&mut k);
+        prior - dot(&k, &k)
+    }
+
+    /// By the diagonal of (K + S)⁻¹.
+    fn left_out_errors(&self, _rounds: &Rounds, _w_hat: &[f64]) -> Vec<(f64, f64)> {
+        let inverse = self.factor.inverse();
+        let error = |(i, alpha): (usize, &f64)| (alpha / inverse[(i, i)], inverse[(i, i)].powf(-0.5));
+        self.alpha.iter().enumerate().map(error).collect()
+    }
+
     fn posteriors(&self, rounds: &Rounds, w_hat: &[f64], x: Matrix) -> Vec<(f64, f64)> {
         let block = Embedded::new(&*rounds.family, w_hat, x);
         let k = rounds.family.gram(rounds.points.points(), block.points()); // (t, block)

@@ -18,7 +18,7 @@ pub(super) enum Factored {
 impl Factored {
     /// In the form whose matrix is smaller.
     pub fn new(rounds: &Rounds) -> Self {
-        if rounds.len() < rounds.d_w() {
+        if rounds.len() < rounds.d_w() || !rounds.family.is_parametric() {
             Self::Dual(Dual::new(rounds))
         } else {
             Self::Primal(Primal::new(rounds))
@@ -60,6 +60,17 @@ pub(super) trait Form {
         radius: f64,
         grad_x: &mut [f64],
     );
+
+    /// f_x(ŵ_t).
+    fn mean(&self, rounds: &Rounds, w_hat: &[f64], x: &[f64]) -> f64 {
+        rounds.family.value(w_hat, x)
+    }
+
+    /// Variance of Σ_i v_i f_{x_i}, for the rows x_i of `x`.
+    fn variance_of_sum(&self, rounds: &Rounds, w_hat: &[f64], x: Matrix, v: &[f64]) -> f64;
+
+    /// For each round, how far its residual is from what all others predict, and the standard deviation of that, noise included.
+    fn left_out_errors(&self, rounds: &Rounds, w_hat: &[f64]) -> Vec<(f64, f64)>;
 
     /// Mean and u at each row of `x`.
     fn posteriors(&self, rounds: &Rounds, w_hat: &[f64], x: Matrix) -> Vec<(f64, f64)>;

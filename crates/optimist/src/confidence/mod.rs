@@ -19,6 +19,7 @@ mod rounds;
 
 use crate::linalg::{Matrix, dot};
 use crate::model::Family;
+use crate::normal::ln_h;
 use form::{Factored, Form, Posterior};
 use rounds::Rounds;
 
@@ -99,7 +100,7 @@ impl Confidence {
             return;
         }
         self.since_refresh += 1;
-        let crossing = self.rounds.len() == self.rounds.d_w();
+        let crossing = self.rounds.family.is_parametric() && self.rounds.len() == self.rounds.d_w();
         if crossing || self.since_refresh >= REFRESH_ROUNDS || !self.update_sigma() {
             self.refresh();
         } else {
@@ -142,7 +143,7 @@ impl Confidence {
 
     /// f_x(ŵ_t).
     pub fn mean(&self, x: &[f64]) -> f64 {
-        self.rounds.family.value(&self.w_hat, x)
+        self.form().mean(&self.rounds, &self.w_hat, x)
     }
 
     /// u = ‖∇f_x(ŵ_t)‖ in Σ_t⁻¹: one standard deviation of f_x under the linearised posterior.
@@ -184,6 +185,18 @@ impl Confidence {
         self.grad_x(posterior, -z_score, grad_x);
         grad_x.iter_mut().for_each(|slope| *slope /= u);
         z_score
+    }
+
+    /// ln of the expected improvement of f_x over `target`, and its gradient.
+    pub fn log_expected_improvement(&self, x: &[f64], target: f64, grad_x: &mut [f64]) -> f64 {
+        let posterior = self.posterior(x);
+        let u = posterior.u.max(LEAST_U);
+        let z = (posterior.mean - target) / u;
+        let (ln_h, slope) = ln_h(z);
+        // Φ/h (∇mean + (φ/Φ) ∇u) / u, and φ/Φ = h/Φ − z.
+        self.grad_x(posterior, 1.0 / slope - z, grad_x);
+        grad_x.iter_mut().for_each(|g| *g *= slope / u);
+        u.ln() + ln_h
     }
 
     /// The w in Ball_t where f_x is highest, and that value: an ascent that maximises the linearisation at w over the ball
@@ -253,23 +266,23 @@ impl Confidence {
         self.form().covariance_times(&self.rounds, v)
     }
 
-    /// Each round as the posterior of all others has it, by the leverage g_iᵀ Σ_t⁻¹ g_i / s_i²: exact for a linear family
-    /// under this prior.
-    pub fn leave_one_out(&self) -> Vec<LeftOut> {
-        (0..self.rounds()).map(|i| self.left_out(i)).collect()
+    /// Standard deviation of Σ_i v_i f_{x_i}, for the rows x_i of `x`. To first order where f is not linear in w.
+    pub fn std_of_sum(&self, x: Matrix, v: &[f64]) -> f64 {
+        self.form().variance_of_sum(&self.rounds, &self.w_hat, x, v).max(0.0).sqrt()
     }
 
-    fn left_out(&self, i: usize) -> LeftOut {
-        let Rounds { family, w_hat_0, points, residuals, noise_var, .. } = &self.rounds;
-        let (x, grad_w, noise_var) = (points.x.row(i), self.rounds.gradient(i), noise_var[i]);
-        let from_centre =
-            |w: &[f64]| -> f64 { grad_w.iter().zip(w).zip(w_hat_0).map(|((g, w), w_0)| g * (w - w_0)).sum() };
-        let variance = dot(&grad_w, &self.covariance_times(&grad_w)).max(0.0);
-        let kept = (1.0 - variance / noise_var).max(1e-9);
-        let error = (residuals[i] - from_centre(&self.w_hat)) / kept;
-        let at = self.rounds.linearized_at(i);
-        let observed = residuals[i] - from_centre(at) + family.value(at, x);
-        LeftOut { x: x.to_vec(), observed, mean: observed - error, std: (noise_var + variance / kept).sqrt() }
+    /// Each round as the posterior of all others has it: exact for a linear family under this prior.
+    pub fn leave_one_out(&self) -> Vec<LeftOut> {
+        let errors = self.form().left_out_errors(&self.rounds, &self.w_hat);
+        errors.into_iter().enumerate().map(|(i, (error, std))| self.left_out(i, error, std)).collect()
+    }
+
+    fn left_out(&self, i: usize, error: f64, std: f64) -> LeftOut {
+        let Rounds { family, w_hat_0, points, residuals, .. } = &self.rounds;
+        let (x, at, grad_w) = (points.x.row(i), self.rounds.linearized_at(i), self.rounds.gradient(i));
+        let from_centre: f64 = grad_w.iter().zip(at).zip(w_hat_0).map(|((g, w), w_0)| g * (w - w_0)).sum();
+        let observed = residuals[i] - from_centre + family.value(at, x);
+        LeftOut { x: x.to_vec(), observed, mean: observed - error, std }
     }
 
     fn form(&self) -> &dyn Form {

@@ -78,6 +78,27 @@ impl Form for Primal {
         rounds.grad_x(w_hat, v, x, grad_x);
     }
 
+    fn variance_of_sum(&self, rounds: &Rounds, w_hat: &[f64], x: Matrix, v: &[f64]) -> f64 {
+        let (mut grad_w, mut sum) = (vec![0.0; rounds.d_w()], vec![0.0; rounds.d_w()]);
+        for (x, v) in x.iter_rows().zip(v) {
+            rounds.family.grad_w(w_hat, x, &mut grad_w);
+            add_scaled(*v, &grad_w, &mut sum);
+        }
+        dot(&sum, &self.covariance_times(rounds, &sum))
+    }
+
+    /// By the leverage g_iᵀ Σ_t⁻¹ g_i / s_i².
+    fn left_out_errors(&self, rounds: &Rounds, w_hat: &[f64]) -> Vec<(f64, f64)> {
+        let shift: Vec<f64> = w_hat.iter().zip(&rounds.w_hat_0).map(|(w, w_0)| w - w_0).collect();
+        let error = |i: usize| {
+            let (grad_w, noise_var) = (rounds.gradient(i), rounds.noise_var[i]);
+            let variance = dot(&grad_w, &self.covariance_times(rounds, &grad_w)).max(0.0);
+            let kept = (1.0 - variance / noise_var).max(1e-9);
+            ((rounds.residuals[i] - dot(&grad_w, &shift)) / kept, (noise_var + variance / kept).sqrt())
+        };
+        (0..rounds.len()).map(error).collect()
+    }
+
     fn posteriors(&self, rounds: &Rounds, w_hat: &[f64], x: Matrix) -> Vec<(f64, f64)> {
         let mut gradients = Matrix::zeros(x.rows(), rounds.d_w()); // P g, one row a point
         let mut mean = |(i, x): (usize, &[f64])| {

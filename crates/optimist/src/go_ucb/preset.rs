@@ -13,7 +13,8 @@ use crate::history::History;
 use crate::model::{Family, FamilyMaker};
 use crate::oracle::{OracleError, sgd};
 use crate::schedule::{Proof, Schedule, explore_trials};
-use crate::settings::Settings;
+use crate::settings::{DefaultSettings, Settings};
+use crate::sobol::Design;
 use crate::theory::{Ledger, RoundReport, Truth};
 
 impl GoUcb {
@@ -61,7 +62,8 @@ impl GoUcb {
         };
         let (phase_two, exploration, trust_region) = match settings {
             Settings::Default(default) => {
-                (PhaseTwo::LeastBall(default.effort), default.exploration, default.trust_region)
+                let DefaultSettings { aim, effort, exploration, trust_region, .. } = *default;
+                (PhaseTwo::Refitted { aim, effort, design: Design { seed } }, exploration, trust_region)
             }
             Settings::Paper(paper) => {
                 let schedule = Schedule::Paper { range: paper.range, horizon, n_weights };

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::anova::{Anova, DEGREE};
 use super::fourier::Fourier;
+use super::matern::Matern;
 use super::mlp::{Activation, Mlp};
 use super::sum::Sum;
 use super::{Family, FamilyMaker};
@@ -30,6 +31,8 @@ pub enum FamilyKind {
     /// `anova` for the trend and `fourier` for what it leaves.
     #[serde(rename = "anova+fourier")]
     AnovaFourier,
+    /// A Gaussian process with a Matérn kernel: smooth functions of few coordinates.
+    Matern,
     /// A multi-layer perceptron; the paper's is one layer of 25 sigmoids.
     Mlp,
 }
@@ -59,6 +62,7 @@ impl FamilyKind {
             Self::Anova => "anova",
             Self::Fourier => "fourier",
             Self::AnovaFourier => "anova+fourier",
+            Self::Matern => "matern",
             Self::Mlp => "mlp",
         }
     }
@@ -85,6 +89,7 @@ impl FamilyKind {
                 let bumps = Fourier::residual(d_x, FEATURES, 0);
                 Box::new(Sum::new(vec![Box::new(anova(DEGREE, true)), Box::new(bumps)]))
             }
+            Self::Matern => Box::new(Matern::new(d_x)),
             Self::Mlp => Box::new(Mlp::new(d_x, &layers.hidden, layers.activation)),
         }
     }
@@ -111,8 +116,8 @@ mod tests {
 
     #[test]
     fn every_name_reads_back_as_its_kind() {
-        use FamilyKind::{Additive, Anova, AnovaFourier, Fourier, Linear, Mlp, Quadratic};
-        for kind in [Linear, Additive, Quadratic, Anova, Fourier, AnovaFourier, Mlp] {
+        use FamilyKind::{Additive, Anova, AnovaFourier, Fourier, Linear, Matern, Mlp, Quadratic};
+        for kind in [Linear, Additive, Quadratic, Anova, Fourier, AnovaFourier, Matern, Mlp] {
             let read: Result<FamilyKind, Error> = FamilyKind::deserialize(kind.name().into_deserializer());
             assert_eq!(read, Ok(kind));
         }

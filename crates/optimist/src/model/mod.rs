@@ -14,6 +14,7 @@ pub(crate) mod checks;
 pub mod fourier;
 pub mod isotropic;
 pub mod kind;
+pub mod matern;
 pub mod mlp;
 pub mod sum;
 
@@ -132,6 +133,12 @@ pub trait Family: Send + Sync {
     /// Whether f_w(x) is linear in w, so that its linearisation is exact.
     fn is_linear(&self) -> bool {
         false
+    }
+
+    /// Whether its functions are given by weights. A process has none (`n_weights` is 0): inner products are all there is to
+    /// know of it, and `value` is its prior mean.
+    fn is_parametric(&self) -> bool {
+        true
     }
 
     /// Weights from which a fit may start: a draw from the prior. Linear families need none.

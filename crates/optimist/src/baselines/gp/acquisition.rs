@@ -9,7 +9,7 @@
 
 use super::{Gp, Posterior};
 use crate::linalg::Matrix;
-use crate::normal::{LN_SQRT_2PI, below};
+use crate::normal::{ln_below, ln_h};
 use crate::search::Score;
 
 /// What a point is judged by.
@@ -53,7 +53,7 @@ impl Criterion {
             }
             Self::LogPi { best } => {
                 let z = (mean - best) / std;
-                let (value, slope) = ln_normal_cdf(z);
+                let (value, slope) = ln_below(z);
                 (value, slope / std, -slope * z / std)
             }
         }
@@ -88,42 +88,6 @@ impl Score for Judged<'_> {
     }
 }
 
-/// Below this the continued fraction is used: there 60 terms are exact to the last digit, and above it the plain
-/// formula loses fewer than two.
-const TAIL: f64 = -4.0;
-
-/// ln h(z) and its derivative Φ(z) / h(z).
-fn ln_h(z: f64) -> (f64, f64) {
-    if z < TAIL {
-        let q = mills_fraction(-z);
-        return (ln_density(z) + (q / (q - z)).ln(), 1.0 / q);
-    }
-    let cdf = below(z);
-    let h = ln_density(z).exp() + z * cdf;
-    (h.ln(), cdf / h)
-}
-
-/// ln Φ(z) and its derivative φ(z) / Φ(z).
-fn ln_normal_cdf(z: f64) -> (f64, f64) {
-    if z < TAIL {
-        let q = mills_fraction(-z);
-        return (ln_density(z) - (q - z).ln(), q - z);
-    }
-    let cdf = below(z);
-    let ln_cdf = if z > 0.0 { (-below(-z)).ln_1p() } else { cdf.ln() };
-    (ln_cdf, ln_density(z).exp() / cdf)
-}
-
-/// ln φ(z).
-fn ln_density(z: f64) -> f64 {
-    -0.5 * z * z - LN_SQRT_2PI
-}
-
-/// q of the module's text, from its 60th term upwards.
-fn mills_fraction(t: f64) -> f64 {
-    (1..=60).rev().fold(0.0, |rest, k| f64::from(k) / (t + rest))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::example;
@@ -146,7 +110,7 @@ mod tests {
     #[test]
     fn both_logs_are_exact_in_the_bulk_and_in_the_tail() {
         for (z, ln_cdf, ln_improvement) in EXACT {
-            let (got_cdf, got_improvement) = (ln_normal_cdf(z).0, ln_h(z).0);
+            let (got_cdf, got_improvement) = (ln_below(z).0, ln_h(z).0);
             assert!((got_cdf / ln_cdf - 1.0).abs() < 1e-13, "ln Φ({z}) = {ln_cdf}, got {got_cdf}");
             assert!(
                 (got_improvement / ln_improvement - 1.0).abs() < 1e-12,
@@ -158,7 +122,7 @@ mod tests {
     proptest! {
         #[test]
         fn slopes_equal_finite_differences(z in -60.0..8.0f64) {
-            for function in [ln_h, ln_normal_cdf] {
+            for function in [ln_h, ln_below] {
                 let h = 1e-5 * (1.0 + z.abs());
                 let expected = (function(z + h).0 - function(z - h).0) / (2.0 * h);
                 prop_assert!((function(z).1 - expected).abs() < 1e-5 * (1.0 + expected.abs()), "{z}");
