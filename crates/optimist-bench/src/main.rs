@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use optimist_bench::table;
 
+use commands::answers::AnswersArgs;
 use commands::paper::PaperArgs;
 use commands::report::ReportArgs;
 use commands::run::RunArgs;
@@ -42,6 +43,14 @@ classifier is trained twice.")]
     #[command(after_help = "Example:
   optimist-bench report results.jsonl -o report/")]
     Report(ReportArgs),
+    /// Score the answers: how good are the recommended points, by group of tasks?
+    ///
+    /// 100 is the optimum, 0 what random search's median gives after as many trials. The best visited point, ranks, intervals and
+    /// recommendations worse than the best observation are beside it, for the tasks to choose by and those to confirm.
+    #[command(after_help = "Example:
+  optimist-bench run --tasks small --half choose --optimizers go-ucb,gp-ei --reps 3 --horizon 30 --out small.jsonl
+  optimist-bench answers small.jsonl")]
+    Answers(AnswersArgs),
     /// Reproduce the experiments of the GO-UCB paper: play all that is missing, then write the report.
     ///
     /// The paper's twelve tasks, five times each, with go-ucb, go-ucb:paper, gp-ei, gp-pi, gp-ucb, turbo, tpe, cma-es
@@ -79,6 +88,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => commands::run::execute(args),
         Command::Report(args) => commands::report::execute(&args),
+        Command::Answers(args) => commands::answers::execute(&args),
         Command::Paper(args) => commands::paper::execute(args),
         Command::Speed(args) => commands::speed::execute(args),
         Command::SpeedCell(args) => commands::speed::execute_cell(args),

@@ -15,7 +15,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use optimist::encode::Domain;
-use optimist::{Observation, Outcome, Rng, TellError};
+use optimist::{Observation, Outcome, Recommendation, Rng, TellError};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -194,8 +194,8 @@ impl Contestant for Peer {
         Ok(())
     }
 
-    fn recommend(&self) -> Option<Vec<f64>> {
-        self.best.as_ref().map(|(x, _)| x.clone())
+    fn recommend(&self) -> Option<Recommendation> {
+        self.best.as_ref().map(|(x, y)| Recommendation { x: x.clone(), mean: *y, std: None })
     }
 }
 

@@ -20,8 +20,7 @@ fn record(task: &str, optimizer: &str, rep: usize, regret: f64, best: f64) -> Ru
         horizon: task.horizon,
         values,
         ask_ms: (0..task.horizon).map(|round| (round + 100 * rep) as f64).collect(),
-        seed: 0,
-        engine: None,
+        ..RunRecord::default()
     }
 }
 
@@ -224,7 +223,7 @@ fn the_table_for_other_programs_is_at_full_precision() {
 fn real(task: &str, optimizer: &str, rep: usize, best: f64) -> RunRecord {
     let mut values = vec![0.5; 72];
     values[10] = best;
-    let (ask_ms, engine) = (vec![1.0; 64], None);
+    let ask_ms = vec![1.0; 64];
     RunRecord {
         task: task.into(),
         optimizer: optimizer.into(),
@@ -233,8 +232,7 @@ fn real(task: &str, optimizer: &str, rep: usize, best: f64) -> RunRecord {
         horizon: 64,
         values,
         ask_ms,
-        seed: 0,
-        engine,
+        ..RunRecord::default()
     }
 }
 
