@@ -15,6 +15,8 @@ mod failing;
 mod failures;
 mod formulas;
 mod half;
+mod large;
+mod long;
 mod mixed;
 mod noise;
 mod real;
@@ -84,6 +86,10 @@ pub enum Group {
     Small,
     /// Functions some of whose trials fail.
     Failing,
+    /// Functions of 50 to 200 dimensions.
+    Large,
+    /// A sample of all others, with 300 trials.
+    Long,
 }
 
 /// What is maximised.
@@ -133,6 +139,8 @@ impl Group {
             Group::Typed => "typed",
             Group::Small => "small",
             Group::Failing => "failing",
+            Group::Large => "large",
+            Group::Long => "long",
         }
     }
 }
@@ -224,8 +232,16 @@ impl Task {
 /// are judged by their answers.
 pub fn all() -> &'static [Task] {
     static TASKS: LazyLock<Vec<Task>> = LazyLock::new(|| {
-        let groups =
-            [synthetic::tasks(), real::relaxed(), suite(), real::typed(), small::tasks(), failing::tasks()];
+        let groups = [
+            synthetic::tasks(),
+            real::relaxed(),
+            suite(),
+            real::typed(),
+            small::tasks(),
+            failing::tasks(),
+            large::tasks(),
+            long::tasks(),
+        ];
         groups.into_iter().flatten().collect()
     });
     &TASKS
@@ -255,7 +271,7 @@ pub fn find(name: &str) -> Result<&'static Task, UnknownTask> {
 }
 
 /// Names that stand for several tasks. `all` is what regret is judged on without Python.
-pub const GROUPS: [(&str, &[Group]); 8] = [
+pub const GROUPS: [(&str, &[Group]); 10] = [
     ("all", &[Group::Synthetic, Group::Suite]),
     ("paper", &[Group::Synthetic, Group::Real]),
     ("synthetic", &[Group::Synthetic]),
@@ -264,6 +280,8 @@ pub const GROUPS: [(&str, &[Group]); 8] = [
     ("suite", &[Group::Suite]),
     ("small", &[Group::Small]),
     ("failing", &[Group::Failing]),
+    ("large", &[Group::Large]),
+    ("long", &[Group::Long]),
 ];
 
 /// A name that is neither a task nor a group.

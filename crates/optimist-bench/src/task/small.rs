@@ -11,7 +11,7 @@ use super::{ContinuousTask, Group, Noise, Task, formulas};
 const TRIALS: usize = 50;
 
 pub(super) fn tasks() -> Vec<Task> {
-    FUNCTIONS.iter().flat_map(|function| variants(function)).collect()
+    FUNCTIONS.iter().flat_map(variants).collect()
 }
 
 /// A task without noise.
