@@ -23,7 +23,7 @@ use crate::contestant::{Contestant, ContestantError};
 use crate::process::{LineProcess, ProcessError};
 
 /// The peers that `python/peers.py` has.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 11] = [
     "botorch:gp-ei",
     "botorch:gp-pi",
     "botorch:gp-ucb",
@@ -34,6 +34,7 @@ pub const NAMES: [&str; 10] = [
     "optuna:tpe",
     "pycma",
     "skopt",
+    "smac",
 ];
 
 const SCRIPT: &str = include_str!("../python/peers.py");

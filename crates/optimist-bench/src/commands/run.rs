@@ -27,7 +27,7 @@ pub struct RunArgs {
     ///
     /// A preset or settings follow after colons: go-ucb:paper, go-ucb:family=anova:warp=false. Peers, once
     /// scripts/peers-env has made their environment: botorch:gp-ei, botorch:gp-pi, botorch:gp-ucb, botorch:turbo,
-    /// hebo, optuna:cma-es, optuna:gp, optuna:tpe, pycma, skopt.
+    /// hebo, optuna:cma-es, optuna:gp, optuna:tpe, pycma, skopt, smac.
     #[arg(long, value_delimiter = ',', default_value = "go-ucb,random")]
     optimizers: Vec<String>,
     /// Repetitions of each task with each optimizer.
