@@ -15,6 +15,7 @@ mod failing;
 mod failures;
 mod formulas;
 mod half;
+mod lab;
 mod large;
 mod long;
 mod mixed;
@@ -23,12 +24,13 @@ mod real;
 mod small;
 mod structure;
 mod synthetic;
+mod tables;
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use optimist::encode::{AxisKind, Domain, Encoding};
-use optimist::space::{Assignment, Space};
+use optimist::space::{Assignment, Space, Value};
 use optimist::{Outcome, spelling};
 use rand::RngExt;
 
@@ -86,6 +88,10 @@ pub enum Group {
     Small,
     /// Functions some of whose trials fail.
     Failing,
+    /// Emulators of laboratory data.
+    Lab,
+    /// Tables of trained networks.
+    Tables,
     /// Functions of 50 to 200 dimensions.
     Large,
     /// A sample of all others, with 300 trials.
@@ -98,6 +104,32 @@ pub enum Objective {
     Formula(Formula),
     /// The accuracy of a classifier.
     Accuracy(Learner),
+    /// A number from 0 to 1, its optimum, that a process works out or looks up.
+    Served(Served),
+}
+
+/// What a process is asked for a value.
+pub struct Served {
+    /// Which function.
+    which: [(&'static str, &'static str); 2],
+    /// Its arguments at a point of the unit cube.
+    arguments: Box<real::Configure>,
+}
+
+impl Served {
+    fn new(
+        which: [(&'static str, &'static str); 2],
+        arguments: impl Fn(&[f64]) -> Assignment + Send + Sync + 'static,
+    ) -> Served {
+        Served { which, arguments: Box::new(arguments) }
+    }
+
+    /// The whole request.
+    fn params(&self, x: &[f64]) -> Assignment {
+        let which = self.which.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value)));
+        let arguments = (self.arguments)(x);
+        which.chain(arguments.iter().map(|(name, value)| (name.to_owned(), value.clone()))).collect()
+    }
 }
 
 /// A function that is computed, and its known maximum.
@@ -139,6 +171,8 @@ impl Group {
             Group::Typed => "typed",
             Group::Small => "small",
             Group::Failing => "failing",
+            Group::Lab => "lab",
+            Group::Tables => "tables",
             Group::Large => "large",
             Group::Long => "long",
         }
@@ -156,6 +190,7 @@ impl Task {
             Objective::Formula(_) if self.is_infeasible(x) => Ok(self.worst()),
             Objective::Formula(formula) => Ok(formula.value(x)),
             Objective::Accuracy(learner) => train(&learner.params(x, rep)),
+            Objective::Served(served) => train(&served.params(x)),
         }
     }
 
@@ -180,13 +215,17 @@ impl Task {
     pub fn formula(&self) -> Option<&Formula> {
         match &self.objective {
             Objective::Formula(formula) => Some(formula),
-            Objective::Accuracy(_) => None,
+            Objective::Accuracy(_) | Objective::Served(_) => None,
         }
     }
 
     /// The largest value, f*, where it is known.
     pub fn optimum(&self) -> Option<f64> {
-        self.formula().map(|formula| formula.optimum)
+        match &self.objective {
+            Objective::Formula(formula) => Some(formula.optimum),
+            Objective::Accuracy(_) => None,
+            Objective::Served(_) => Some(1.0),
+        }
     }
 
     /// Whether it is for choosing or for confirming a choice.
@@ -194,7 +233,7 @@ impl Task {
         Half::of(self.name)
     }
 
-    /// Whether its values come from classifiers that have to be trained.
+    /// Whether its values come from a process: classifiers that are trained, emulators, tables.
     pub fn needs_training(&self) -> bool {
         self.formula().is_none()
     }
@@ -239,6 +278,8 @@ pub fn all() -> &'static [Task] {
             real::typed(),
             small::tasks(),
             failing::tasks(),
+            lab::tasks(),
+            tables::tasks(),
             large::tasks(),
             long::tasks(),
         ];
@@ -271,7 +312,7 @@ pub fn find(name: &str) -> Result<&'static Task, UnknownTask> {
 }
 
 /// Names that stand for several tasks. `all` is what regret is judged on without Python.
-pub const GROUPS: [(&str, &[Group]); 10] = [
+pub const GROUPS: [(&str, &[Group]); 12] = [
     ("all", &[Group::Synthetic, Group::Suite]),
     ("paper", &[Group::Synthetic, Group::Real]),
     ("synthetic", &[Group::Synthetic]),
@@ -280,6 +321,8 @@ pub const GROUPS: [(&str, &[Group]); 10] = [
     ("suite", &[Group::Suite]),
     ("small", &[Group::Small]),
     ("failing", &[Group::Failing]),
+    ("lab", &[Group::Lab]),
+    ("tables", &[Group::Tables]),
     ("large", &[Group::Large]),
     ("long", &[Group::Long]),
 ];

@@ -63,7 +63,7 @@ pub struct Learner {
     configure: Box<Configure>,
 }
 
-type Configure = dyn Fn(&[f64]) -> Assignment + Send + Sync;
+pub(super) type Configure = dyn Fn(&[f64]) -> Assignment + Send + Sync;
 
 impl Learner {
     fn new(
