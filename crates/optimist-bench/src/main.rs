@@ -33,8 +33,8 @@ enum Command {
   optimist-bench run --tasks suite --optimizers go-ucb --reps 2 --seed 7 --out suite.jsonl
   optimist-bench run --tasks real --optimizers go-ucb,tpe,random --out real.jsonl
 
-The tasks `real` and `typed` train classifiers of scikit-learn. Its Python environment, .venv-real, is looked for here
-and in the folders above, and made here if it is missing. Accuracies are kept beside it, in .optimist-cache: no
+The tasks `real`, `typed`, `lab` and `tables` get their values from Python. Its environment, .venv-real, is looked for here
+and in the folders above, and made here if it is missing. Values are kept beside it, in .optimist-cache: no
 classifier is trained twice.")]
     Run(RunArgs),
     /// Sum up results: tables here, and a page with tables and figures in a folder.

@@ -13,11 +13,13 @@ use super::{exit_code, play, print};
 /// What `run` plays.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Tasks or groups of them: synthetic, real, paper (both), typed, suite, all.
+    /// Tasks or groups of them: synthetic, real, paper (both), typed, suite, all; small, failing, lab, tables, large, long.
     ///
     /// `synthetic` is the paper's f1, f2, f3; `real` its nine with classifiers on [0, 10]^d; `paper` these twelve;
     /// `typed` the nine with integers, categories and log scales; `suite` further functions from the literature;
-    /// `all` everything that needs no Python (synthetic and suite). `optimist-bench tasks` lists them.
+    /// `all` synthetic and suite. The others are for answers: `small` classical functions with and without noise,
+    /// `failing` those with failing trials, `lab` laboratory data, `tables` trained networks, `large` 50 to 200 dimensions, `long`
+    /// 300 trials. `optimist-bench tasks` lists them.
     #[arg(long, value_delimiter = ',', default_value = "synthetic")]
     tasks: Vec<String>,
     /// Only this half of the tasks: those to choose by, or those to confirm a choice.

@@ -164,7 +164,11 @@ impl Report {
 
     /// Every task, for a terminal.
     pub fn to_text(&self) -> String {
-        self.warnings() + &table::text(self)
+        let answers = match self.answers.is_empty() {
+            true => String::new(),
+            false => format!("\n{}", self.answers.to_text()),
+        };
+        self.warnings() + &table::text(self) + &answers
     }
 
     /// Mean ranks and comparisons only, for a terminal.
