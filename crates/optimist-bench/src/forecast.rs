@@ -130,13 +130,10 @@ mod tests {
         let before = RunRecord {
             task: "f1".into(),
             optimizer: "slow".into(),
-            rep: 0,
-            n: 0,
             horizon: 2,
             values: vec![0.0, 0.0],
             ask_ms: vec![500.0, 1500.0],
-            seed: 0,
-            engine: None,
+            ..RunRecord::default()
         };
         let cells = [cell("f1", "slow", 1), cell("f1", "slow", 2)];
         assert_eq!(seconds(&Forecast::new(&cells, &[before], 1)), Some(4.0));

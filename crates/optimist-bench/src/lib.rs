@@ -11,6 +11,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod answer;
 pub mod cache;
 pub mod contestant;
 pub mod engines;
@@ -22,6 +23,7 @@ pub mod optimizers;
 pub mod paper;
 pub mod peer;
 pub mod process;
+pub mod random_search;
 pub mod report;
 pub mod results;
 pub mod run;

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use optimist_bench::table;
 
+use commands::answers::AnswersArgs;
 use commands::paper::PaperArgs;
 use commands::report::ReportArgs;
 use commands::run::RunArgs;
@@ -32,8 +33,8 @@ enum Command {
   optimist-bench run --tasks suite --optimizers go-ucb --reps 2 --seed 7 --out suite.jsonl
   optimist-bench run --tasks real --optimizers go-ucb,tpe,random --out real.jsonl
 
-The tasks `real` and `typed` train classifiers of scikit-learn. Its Python environment, .venv-real, is looked for here
-and in the folders above, and made here if it is missing. Accuracies are kept beside it, in .optimist-cache: no
+The tasks `real`, `typed`, `lab` and `tables` get their values from Python. Its environment, .venv-real, is looked for here
+and in the folders above, and made here if it is missing. Values are kept beside it, in .optimist-cache: no
 classifier is trained twice.")]
     Run(RunArgs),
     /// Sum up results: tables here, and a page with tables and figures in a folder.
@@ -42,6 +43,14 @@ classifier is trained twice.")]
     #[command(after_help = "Example:
   optimist-bench report results.jsonl -o report/")]
     Report(ReportArgs),
+    /// Score the answers: how good are the recommended points, by group of tasks?
+    ///
+    /// 100 is the optimum, 0 what random search's median gives after as many trials. The best visited point, ranks, intervals and
+    /// recommendations worse than the best observation are beside it, for the tasks to choose by and those to confirm.
+    #[command(after_help = "Example:
+  optimist-bench run --tasks small --half choose --optimizers go-ucb,gp-ei --reps 3 --horizon 30 --out small.jsonl
+  optimist-bench answers small.jsonl")]
+    Answers(AnswersArgs),
     /// Reproduce the experiments of the GO-UCB paper: play all that is missing, then write the report.
     ///
     /// The paper's twelve tasks, five times each, with go-ucb, go-ucb:paper, gp-ei, gp-pi, gp-ucb, turbo, tpe, cma-es
@@ -79,6 +88,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => commands::run::execute(args),
         Command::Report(args) => commands::report::execute(&args),
+        Command::Answers(args) => commands::answers::execute(&args),
         Command::Paper(args) => commands::paper::execute(args),
         Command::Speed(args) => commands::speed::execute(args),
         Command::SpeedCell(args) => commands::speed::execute_cell(args),

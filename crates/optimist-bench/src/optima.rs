@@ -55,8 +55,7 @@ mod tests {
             horizon: values.len(),
             values: values.to_vec(),
             ask_ms: vec![0.0; values.len()],
-            seed: 0,
-            engine: None,
+            ..RunRecord::default()
         }
     }
 

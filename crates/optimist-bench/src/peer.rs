@@ -15,7 +15,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use optimist::encode::Domain;
-use optimist::{Observation, Outcome, Rng, TellError};
+use optimist::{Observation, Outcome, Recommendation, Rng, TellError};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -23,7 +23,7 @@ use crate::contestant::{Contestant, ContestantError};
 use crate::process::{LineProcess, ProcessError};
 
 /// The peers that `python/peers.py` has.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 11] = [
     "botorch:gp-ei",
     "botorch:gp-pi",
     "botorch:gp-ucb",
@@ -34,6 +34,7 @@ pub const NAMES: [&str; 10] = [
     "optuna:tpe",
     "pycma",
     "skopt",
+    "smac",
 ];
 
 const SCRIPT: &str = include_str!("../python/peers.py");
@@ -194,8 +195,8 @@ impl Contestant for Peer {
         Ok(())
     }
 
-    fn recommend(&self) -> Option<Vec<f64>> {
-        self.best.as_ref().map(|(x, _)| x.clone())
+    fn recommend(&self) -> Option<Recommendation> {
+        self.best.as_ref().map(|(x, y)| Recommendation { x: x.clone(), mean: *y, std: None })
     }
 }
 

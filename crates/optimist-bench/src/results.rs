@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::answer::Answer;
+
 /// What a line of a result file holds.
 pub trait Line: Serialize + DeserializeOwned {
     /// Whether its parts fit together; else what is wrong.
@@ -23,7 +25,7 @@ pub trait Line: Serialize + DeserializeOwned {
 }
 
 /// What one optimizer did on one task in one repetition.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Name of the task.
     pub task: String,
@@ -35,7 +37,7 @@ pub struct RunRecord {
     pub n: usize,
     /// Asks after Phase I.
     pub horizon: usize,
-    /// The value of each of the `n + horizon` rounds, without noise.
+    /// The value of each of the `n + horizon` rounds, without noise; the task's worst where every trial fails.
     pub values: Vec<f64>,
     /// Milliseconds that each of the `horizon` asks took.
     pub ask_ms: Vec<f64>,
@@ -44,12 +46,24 @@ pub struct RunRecord {
     /// The engine that made the suggestions; `None` for peers, and in records older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<u32>,
+    /// Rounds whose trials failed, counted from 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<usize>,
+    /// What was recommended after a quarter, half and all of the rounds; empty in records older than this field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Answer>,
 }
 
 impl RunRecord {
     /// What tells one record from another: task, optimizer, repetition, seed.
     pub fn key(&self) -> (&str, &str, usize, u64) {
         (&self.task, &self.optimizer, self.rep, self.seed)
+    }
+
+    /// The best value, without noise, of the first `trials` rounds that did not fail; `None` if all of them did.
+    pub fn best_visited(&self, trials: usize) -> Option<f64> {
+        let rounds = self.values.iter().zip(1..=trials).filter(|(_, round)| !self.failed.contains(round));
+        rounds.map(|(value, _)| *value).reduce(f64::max)
     }
 }
 
@@ -190,7 +204,7 @@ mod tests {
             values: vec![1.0, 0.1 + 0.2, 3.0],
             ask_ms: vec![0.5, 0.25],
             seed: 7,
-            engine: None,
+            ..RunRecord::default()
         }
     }
 

@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 
 use optimist::{Observation, Outcome, Rng, TellError};
 use rand::RngExt;
-use rand_distr::StandardNormal;
 
-use crate::contestant::ContestantError;
+use crate::answer::{Answer, checkpoints};
+use crate::contestant::{Contestant, ContestantError};
 use crate::optimizers::{self, Build, OptimizerError};
 use crate::peer::PeerError;
 use crate::results::{Appender, ResultsError, RunRecord};
-use crate::task::Task;
+use crate::task::{Task, TrialLuck};
 use crate::trainer::{Train, TrainError};
 
 /// What to run: every cell of some grids, each once however often it is named.
@@ -310,34 +310,74 @@ fn play_safely(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> 
 /// One run: `n` points that every optimizer is given, then `horizon` that it asks for.
 fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<RunRecord, Reason> {
     let (task, rounds) = (cell.task, cell.task.n + cell.horizon);
-    let Luck { phase_one, noise, mut rng } = Luck::draw(task, rounds, cell.rep, seed);
+    let Luck { phase_one, trials, mut rng } = Luck::draw(task, rounds, cell.rep, seed);
     let mut contestant = build(cell.optimizer, &task.domain, rounds, rng.random())?;
-    let mut values = Vec::with_capacity(rounds);
-    let mut ask_ms = Vec::with_capacity(cell.horizon);
-    for (index, noise) in noise.iter().enumerate() {
-        let round = index + 1;
-        let x = match phase_one.get(index) {
-            Some(x) => x.clone(),
-            None => timed(&mut ask_ms, || contestant.ask(&mut rng)).map_err(|error| gave_up(round, error))?,
-        };
-        if !task.domain.contains(&x) {
-            return Err(Reason::Infeasible { round, x });
-        }
-        let value = task.value(&x, cell.rep, train).map_err(|error| Reason::NoValue { round, error })?;
-        values.push(value);
-        let outcome = Outcome::Value { y: value + noise, noise_std: None };
-        contestant.tell(Observation { x, outcome }).map_err(|error| gave_up(round, error))?;
-    }
-    Ok(RunRecord {
+    let mut record = RunRecord {
         task: task.name.to_owned(),
         optimizer: cell.optimizer.to_owned(),
         rep: cell.rep,
         n: task.n,
         horizon: cell.horizon,
-        values,
-        ask_ms,
         seed,
         engine: optimizers::engine(cell.optimizer),
+        ..RunRecord::default()
+    };
+    let mut best_observed = BestObserved::default();
+    for (index, luck) in trials.iter().enumerate() {
+        let round = index + 1;
+        let x = match phase_one.get(index) {
+            Some(x) => x.clone(),
+            None => timed(&mut record.ask_ms, || contestant.ask(&mut rng))
+                .map_err(|error| gave_up(round, error))?,
+        };
+        if !task.domain.contains(&x) {
+            return Err(Reason::Infeasible { round, x });
+        }
+        let value_at =
+            |x: &[f64]| task.value(x, cell.rep, train).map_err(|error| Reason::NoValue { round, error });
+        let value = value_at(&x)?;
+        let outcome = task.outcome(&x, value, *luck);
+        match outcome {
+            Outcome::Value { y, .. } => best_observed.update(y, value),
+            Outcome::Failed => record.failed.push(round),
+        }
+        record.values.push(value);
+        contestant.tell(Observation { x, outcome }).map_err(|error| gave_up(round, error))?;
+        for _ in checkpoints(rounds).iter().filter(|checkpoint| **checkpoint == round) {
+            record.answers.push(answer(&*contestant, round, &best_observed, task, &value_at)?);
+        }
+    }
+    Ok(record)
+}
+
+/// The point with the best observation so far: what was observed, and its value.
+#[derive(Default)]
+struct BestObserved(Option<(f64, f64)>);
+
+impl BestObserved {
+    fn update(&mut self, y: f64, value: f64) {
+        if self.0.is_none_or(|(best, _)| y > best) {
+            self.0 = Some((y, value));
+        }
+    }
+}
+
+fn answer(
+    contestant: &dyn Contestant,
+    trials: usize,
+    best_observed: &BestObserved,
+    task: &Task,
+    value_at: &dyn Fn(&[f64]) -> Result<f64, Reason>,
+) -> Result<Answer, Reason> {
+    let recommended = contestant.recommend();
+    let value = recommended.as_ref().map_or(Ok(task.worst()), |recommended| value_at(&recommended.x))?;
+    let finite = |number: f64| number.is_finite().then_some(number);
+    Ok(Answer {
+        trials,
+        value,
+        best_observed: best_observed.0.map_or(task.worst(), |(_, value)| value),
+        mean: recommended.as_ref().and_then(|recommended| finite(recommended.mean)),
+        std: recommended.and_then(|recommended| recommended.std).and_then(finite),
     })
 }
 
@@ -351,8 +391,8 @@ fn gave_up(round: usize, error: ContestantError) -> Reason {
 /// Everything random of a repetition, the same for every optimizer.
 struct Luck {
     phase_one: Vec<Vec<f64>>,
-    /// One number a round, on the scale of the values.
-    noise: Vec<f64>,
+    /// That of each round.
+    trials: Vec<TrialLuck>,
     /// For the optimizer's seed and its asks.
     rng: Rng,
 }
@@ -362,18 +402,24 @@ impl Luck {
         let rng = |purpose| optimist::rng(seed, stream(task.name, rep, purpose));
         let mut points = rng("phase one");
         let mut noise = rng("noise");
+        let mut failure = rng("failure");
+        let trial = |_| TrialLuck { noise: task.noise.draw(&mut noise), failure: failure.random() };
         Luck {
             phase_one: (0..task.n).map(|_| task.domain.sample(&mut points)).collect(),
-            noise: (0..rounds).map(|_| task.noise_std * noise.sample::<f64, _>(StandardNormal)).collect(),
+            trials: (0..rounds).map(trial).collect(),
             rng: rng("optimizer"),
         }
     }
 }
 
-/// A number of its own for each (task, repetition, purpose): FNV-1a, so that it never changes.
+/// A number of its own for each (task, repetition, purpose), which never changes.
 fn stream(task: &str, rep: usize, purpose: &str) -> u64 {
-    format!("{task}/{rep}/{purpose}")
-        .bytes()
+    fnv(&format!("{task}/{rep}/{purpose}"))
+}
+
+/// FNV-1a, a hash that is the same for ever.
+pub(crate) fn fnv(text: &str) -> u64 {
+    text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 

@@ -4,8 +4,11 @@ use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 
-use crate::report::{Measure, Paired, REFERENCE, RankRow, Report, Row, Standing, TaskReport, number};
-use crate::task;
+use crate::report::{
+    AnswerRow, Answers, HEADER, Measure, Paired, REFERENCE, RankRow, Report, Row, Standing, TaskReport,
+    number,
+};
+use crate::task::{self, Half};
 
 /// Every task with what is varied, how it is played and where it comes from, for a terminal.
 pub fn tasks() -> String {
@@ -19,7 +22,7 @@ pub fn tasks() -> String {
             task.name.to_owned(),
             task.kinds(),
             format!("{} + {}", task.n, task.horizon),
-            task.noise_std.to_string(),
+            task.noise.to_string(),
             format!("{}\n{}", task.summary, task.source),
         ]);
     }
@@ -80,6 +83,27 @@ pub(crate) fn summary(report: &Report) -> String {
             ]);
         }
         let _ = write!(text, "\n{comparisons}\n");
+    }
+    text
+}
+
+/// The scores of answers, a table for each half of the tasks.
+pub(crate) fn answers(answers: &Answers) -> String {
+    let mut text = String::new();
+    for half in Half::ALL {
+        let rows: Vec<&AnswerRow> = answers.rows.iter().filter(|row| row.half == half).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let mut table = table(&HEADER, HEADER.len() - 2);
+        for (index, row) in rows.iter().enumerate() {
+            let mut cells = row.cells();
+            if index > 0 && rows[index - 1].group == row.group {
+                cells[0].clear();
+            }
+            table.add_row(cells);
+        }
+        let _ = write!(text, "answers on the tasks to {}\n{table}\n\n", half.name());
     }
     text
 }

@@ -68,7 +68,12 @@ enum Reply {
     Error(String),
 }
 
-const SCRIPT: &str = include_str!("../python/classifiers.py");
+/// One program: the last script answers requests with the functions of all three, so their names must differ.
+const SCRIPT: &str = concat!(
+    include_str!("../python/lab.py"),
+    include_str!("../python/tables.py"),
+    include_str!("../python/classifiers.py")
+);
 
 /// How long a training may take; the slowest takes seconds on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(600);

@@ -41,6 +41,24 @@ fn every_task_can_be_trained_at_the_ends_of_its_ranges() {
 
 /// Boosting that learns next to nothing answers with the more frequent class. Its share of each fold tells that the
 /// data are whole and the folds stratified: 444 of 683, 383 of 690, 500 of 768.
+/// In one program with the classifiers, as a run starts it.
+#[test]
+#[ignore = "needs scripts/real-env"]
+fn laboratories_and_tables_answer_between_0_and_1() {
+    let here = std::env::current_dir().unwrap();
+    let trainer =
+        Trainer::open(&environment::CLASSIFIERS.find(&here).expect("scripts/real-env has been run"));
+    let trainer = trainer.unwrap();
+    let train = |params: &Assignment| trainer.accuracy(params);
+    let mut rng = optimist::rng(0, 0);
+    for task in task::all().iter().filter(|task| [Group::Lab, Group::Tables].contains(&task.group)) {
+        let values: Vec<f64> =
+            (0..5).map(|_| task.value(&task.domain.sample(&mut rng), 0, &train).unwrap()).collect();
+        assert!(values.iter().all(|value| (0.0..=1.0).contains(value)), "{}: {values:?}", task.name);
+        assert!(values.iter().any(|value| *value != values[0]), "{}: {values:?}", task.name);
+    }
+}
+
 #[test]
 #[ignore = "needs scripts/real-env"]
 fn the_folds_are_fifths_of_the_whole_data_with_the_same_share_of_each_class() {

@@ -38,6 +38,25 @@ fn a_run_is_resumed_and_reported() {
 }
 
 #[test]
+fn answers_of_one_half_of_the_tasks_are_scored() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments =
+        "run --tasks failing --half choose --optimizers random --reps 2 --horizon 8 --out a.jsonl";
+    bench(folder.path(), arguments).success();
+    let answers = bench(folder.path(), "answers a.jsonl").success();
+    let stdout = text(&answers.get_output().stdout);
+    assert!(stdout.starts_with("answers on the tasks to choose\n"), "{stdout}");
+    assert!(stdout.contains(" failing   random ") && !stdout.contains("confirm"), "{stdout}");
+    let markdown = bench(folder.path(), "answers --markdown a.jsonl").success();
+    assert!(text(&markdown.get_output().stdout).contains("| failing | random |"));
+
+    bench(folder.path(), &arguments.replace("--horizon 8 --out a", "--horizon 9 --out b")).success();
+    let mixed = bench(folder.path(), "answers a.jsonl b.jsonl").failure();
+    let stderr = text(&mixed.get_output().stderr);
+    assert!(stderr.contains("was played with 8 trials and with 9"), "{stderr}");
+}
+
+#[test]
 fn runs_of_another_engine_are_kept_and_named_and_the_report_says_that_it_mixes_engines() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("results.jsonl");

@@ -55,7 +55,7 @@ fn a_peer_is_asked_and_told() {
         peer.tell(Observation { x, outcome }).unwrap();
     }
     assert_eq!(peer.ask(&mut rng).unwrap(), [1.0 / 3.0, 0.5]);
-    assert_eq!(peer.recommend().unwrap(), [0.1, 0.8]);
+    assert_eq!(peer.recommend().unwrap().x, [0.1, 0.8]);
     let infinite = Outcome::Value { y: f64::INFINITY, noise_std: None };
     assert!(peer.tell(Observation { x: vec![0.5, 0.5], outcome: infinite }).is_err());
     assert!(peer.tell(Observation { x: vec![0.5], outcome: Outcome::Failed }).is_err());

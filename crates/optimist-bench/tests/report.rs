@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use optimist_bench::report::{Estimate, Measure, RankRow, Report, ReportError, Standing};
+use optimist_bench::answer::Answer;
+use optimist_bench::report::{Answers, Estimate, Measure, RankRow, Report, ReportError, Standing};
 use optimist_bench::results::RunRecord;
 use optimist_bench::task;
 
@@ -20,8 +21,7 @@ fn record(task: &str, optimizer: &str, rep: usize, regret: f64, best: f64) -> Ru
         horizon: task.horizon,
         values,
         ask_ms: (0..task.horizon).map(|round| (round + 100 * rep) as f64).collect(),
-        seed: 0,
-        engine: None,
+        ..RunRecord::default()
     }
 }
 
@@ -224,7 +224,7 @@ fn the_table_for_other_programs_is_at_full_precision() {
 fn real(task: &str, optimizer: &str, rep: usize, best: f64) -> RunRecord {
     let mut values = vec![0.5; 72];
     values[10] = best;
-    let (ask_ms, engine) = (vec![1.0; 64], None);
+    let ask_ms = vec![1.0; 64];
     RunRecord {
         task: task.into(),
         optimizer: optimizer.into(),
@@ -233,8 +233,7 @@ fn real(task: &str, optimizer: &str, rep: usize, best: f64) -> RunRecord {
         horizon: 64,
         values,
         ask_ms,
-        seed: 0,
-        engine,
+        ..RunRecord::default()
     }
 }
 
@@ -378,4 +377,74 @@ fn records_that_cannot_be_reported_on_are_named_by_line() {
         error(&[good, short]).to_string(),
         "line 2: a run of `f1` has n = 5, T = 2, but that of line 1 has n = 5, T = 25; put them into files of their own"
     );
+}
+
+/// A record of Branin with the same value at every recommended and best observed point, and intervals of ±2.
+fn answered(optimizer: &str, rep: usize, regret: f64, observed_regret: f64) -> RunRecord {
+    let task = task::find("branin").unwrap();
+    let optimum = task.optimum().unwrap();
+    let answer = |trials| Answer {
+        trials,
+        value: optimum - regret,
+        best_observed: optimum - observed_regret,
+        mean: Some(optimum),
+        std: Some(1.0),
+    };
+    RunRecord {
+        task: task.name.into(),
+        optimizer: optimizer.into(),
+        rep,
+        horizon: 8,
+        values: vec![optimum - observed_regret; 8],
+        ask_ms: vec![1.0; 8],
+        answers: [2, 4, 8].map(answer).into(),
+        ..RunRecord::default()
+    }
+}
+
+#[test]
+fn answers_are_scored_between_random_search_and_the_optimum() {
+    let records = [
+        answered("perfect", 0, 0.0, 0.0),
+        answered("perfect", 1, 0.0, 1.0),
+        answered("hopeless", 0, 1e6, 0.0),
+        answered("hopeless", 1, 1e6, 0.0),
+    ];
+    let answers = Answers::new(&records);
+    let [perfect, hopeless] = &answers.rows[..] else { panic!("one row for each optimizer") };
+    assert_eq!((perfect.optimizer.as_str(), perfect.tasks, perfect.rank), ("perfect", 1, 1.0));
+    assert_eq!((perfect.scores, perfect.spread), ([100.0; 3], Some(0.0)));
+    assert_eq!((perfect.covered, perfect.worse, perfect.better), (Some(1.0), 0.0, 0.5));
+    assert_eq!((hopeless.scores, hopeless.rank, hopeless.visited), ([-100.0; 3], 2.0, 100.0));
+    assert_eq!((hopeless.covered, hopeless.worse, hopeless.better), (Some(0.0), 1.0, 0.0));
+
+    let markdown = Report::new(&records).unwrap().to_markdown();
+    assert!(markdown.contains("## Answers"), "{markdown}");
+    let row = "| small | perfect | 1 | 1.00 | 100.0 | 100.0 | **100.0** | 0.0 |";
+    assert!(markdown.contains(row), "{markdown}");
+}
+
+/// About half of random search's runs are above its median, whatever the noise and however many trials fail.
+#[test]
+fn random_search_is_as_often_above_zero_as_below() {
+    use optimist_bench::run::{Experiment, Grid, run};
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    for name in ["branin-heavy", "hartmann3-noise20", "branin-fails40", "hartmann3-region70"] {
+        let grid =
+            Grid { tasks: vec![task::find(name).unwrap()], optimizers: vec!["random".into()], reps: 60 };
+        let experiment = Experiment { grids: vec![grid], horizon: Some(12), seed: 0, jobs: 2 };
+        let build = optimist_bench::optimizers::build;
+        run(&experiment, &out, &build, &optimist_bench::trainer::nobody, &|_| {}).unwrap();
+        let records = optimist_bench::results::read(&out).unwrap();
+        let is_above = |record: &&RunRecord| Answers::new(&[(*record).clone()]).rows[0].scores[2] > 0.0;
+        let above = records.iter().filter(|record| record.task == name).filter(is_above).count();
+        assert!((18..=42).contains(&above), "{name}: {above} of 60");
+    }
+}
+
+#[test]
+fn records_without_answers_have_no_scores() {
+    assert!(Answers::new(&records()).is_empty());
+    assert!(!Report::new(&records()).unwrap().to_markdown().contains("## Answers"));
 }

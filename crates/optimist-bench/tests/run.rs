@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use optimist::encode::Domain;
-use optimist::{Observation, Rng, TellError};
+use optimist::{Observation, Recommendation, Rng, TellError};
 use optimist_bench::contestant::{Contestant, ContestantError};
 use optimist_bench::optimizers::{self, OptimizerError};
 use optimist_bench::peer::PeerError;
@@ -80,7 +80,7 @@ impl Contestant for Counting {
         self.random.tell(observation)
     }
 
-    fn recommend(&self) -> Option<Vec<f64>> {
+    fn recommend(&self) -> Option<Recommendation> {
         self.random.recommend()
     }
 }
@@ -212,7 +212,7 @@ impl Contestant for Listener {
         Ok(())
     }
 
-    fn recommend(&self) -> Option<Vec<f64>> {
+    fn recommend(&self) -> Option<Recommendation> {
         None
     }
 }
@@ -300,7 +300,7 @@ impl Contestant for Broken {
         if self.how == "refuses" { Err(TellError::NotFinite { y: 1.0 }.into()) } else { Ok(()) }
     }
 
-    fn recommend(&self) -> Option<Vec<f64>> {
+    fn recommend(&self) -> Option<Recommendation> {
         None
     }
 }
@@ -368,8 +368,7 @@ fn results_of_a_task_that_has_changed_are_not_mixed_with_new_ones() {
         horizon: 1,
         values: vec![0.0; 2],
         ask_ms: vec![0.0],
-        seed: 0,
-        engine: None,
+        ..RunRecord::default()
     };
     std::fs::write(&out, format!("{}\n", serde_json::to_string(&old).unwrap())).unwrap();
     let error =
@@ -379,4 +378,32 @@ fn results_of_a_task_that_has_changed_are_not_mixed_with_new_ones() {
         error.to_string(),
         "the results hold task `f1` with n = 1, horizon = 1, which are now 5 and 25; write to another file"
     );
+}
+
+#[test]
+fn answers_are_recorded_after_a_quarter_half_and_all_and_failed_rounds_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let grid = Grid {
+        tasks: task::select(&["branin-noise10", "branin-region70"]).unwrap(),
+        optimizers: vec!["gp-ei".into(), "random".into()],
+        reps: 1,
+    };
+    let experiment = Experiment { grids: vec![grid], horizon: Some(16), seed: 0, jobs: 1 };
+    let out = folder.path().join("out");
+    let failures = run(&experiment, &out, &optimizers::build, &trainer::nobody, &|_| {}).unwrap();
+    assert!(failures.is_empty());
+    for record in results::read(&out).unwrap() {
+        let trials: Vec<usize> = record.answers.iter().map(|answer| answer.trials).collect();
+        assert_eq!(trials, [4, 8, 16]);
+        for answer in &record.answers {
+            let Some(best) = record.best_visited(answer.trials) else { continue };
+            assert!(answer.value <= best, "both recommend points that they have tried");
+            assert_eq!(answer.std.is_some(), record.optimizer == "gp-ei", "random search has no model");
+        }
+        assert_eq!(record.failed.is_empty(), record.task == "branin-noise10");
+        if record.optimizer == "random" {
+            let last = record.answers.last().unwrap();
+            assert_eq!(last.value, last.best_observed, "random search recommends what it saw");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! The commands, a file each, and what several of them do: play with progress shown, write the report.
 
+pub mod answers;
 pub mod paper;
 mod progress;
 mod python;

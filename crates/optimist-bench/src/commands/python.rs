@@ -15,7 +15,7 @@ pub fn trainer_for<'a>(
     if !tasks.any(|task| task.needs_training()) {
         return Ok(None);
     }
-    let python = interpreter(&CLASSIFIERS, "scikit-learn and KEEL's data, about a minute")?;
+    let python = interpreter(&CLASSIFIERS, "scikit-learn and data sets, about a minute")?;
     Ok(Some(Trainer::open(&python)?))
 }
 

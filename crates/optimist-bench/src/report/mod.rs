@@ -7,6 +7,7 @@
 //! The numbers are here, in `regret` and in `compare` (with `stats`); `page` says in which order a reader
 //! meets them, `markdown` and `html` only how that looks.
 
+mod answers;
 mod arrange;
 mod compare;
 mod estimate;
@@ -19,6 +20,8 @@ mod stats;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+pub(crate) use answers::HEADER;
+pub use answers::{AnswerRow, Answers};
 pub use compare::{Comparison, Paired, REFERENCE, RankRow, Ranking, Standing};
 pub use estimate::Estimate;
 pub(crate) use estimate::number;
@@ -41,6 +44,8 @@ pub struct Report {
     pub ask_times: Vec<(String, AskTime)>,
     /// A note on the engines that made the records, if there are several.
     pub mixed_engines: Option<String>,
+    /// How good the recommended points are.
+    pub answers: Answers,
     /// What a reader should know about how the records came to be, such as peers that are missing.
     pub notes: Vec<String>,
 }
@@ -146,6 +151,7 @@ impl Report {
             mixed_engines: engines::mixed(
                 records.iter().map(|record| (record.optimizer.as_str(), record.engine)),
             ),
+            answers: Answers::new(records),
             notes: Vec::new(),
             tasks,
         })
@@ -158,7 +164,11 @@ impl Report {
 
     /// Every task, for a terminal.
     pub fn to_text(&self) -> String {
-        self.warnings() + &table::text(self)
+        let answers = match self.answers.is_empty() {
+            true => String::new(),
+            false => format!("\n{}", self.answers.to_text()),
+        };
+        self.warnings() + &table::text(self) + &answers
     }
 
     /// Mean ranks and comparisons only, for a terminal.

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::answers::{self, AnswerRow, Answers};
 use super::arrange::{Panels, rows_of_three};
 use super::{AskTime, Measure, REFERENCE, Report, Row, RunKey, Standing, TaskReport, number};
 use crate::figure::legend_order;
+use crate::task::{Half, Noise};
 
 /// The folder of the figures, beside the page.
 pub(super) const FIGURES: &str = "figures";
@@ -75,6 +77,7 @@ pub(super) fn page(report: &Report) -> Vec<Block<'_>> {
     if !notes.is_empty() {
         page.push(Block::List(notes));
     }
+    page.extend(answers(&report.answers));
     page.extend(ranks(report));
     page.extend(comparisons(report));
     for panels in rows_of_three(&report.tasks) {
@@ -154,6 +157,42 @@ fn coverage(report: &Report) -> Vec<String> {
         })
         .collect()
 }
+
+/// The scores of answers, if there are any: one table for each half of the tasks.
+pub(super) fn answers(answers: &Answers) -> Vec<Block<'static>> {
+    if answers.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::Heading("Answers".into()), Block::Text(ANSWERS.into())];
+    for half in Half::ALL {
+        let rows: Vec<&AnswerRow> = answers.rows.iter().filter(|row| row.half == half).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        blocks.push(Block::Text(format!("Tasks to {}:", half.name())));
+        let header = answers::HEADER.iter().map(|title| (*title).to_owned()).collect();
+        let is_first = |row: &AnswerRow| {
+            let rivals = rows.iter().filter(|rival| rival.group == row.group);
+            rivals.map(|rival| rival.scores[2]).fold(f64::NEG_INFINITY, f64::max) <= row.scores[2]
+        };
+        let cells = |row: &AnswerRow| {
+            let mut cells: Vec<Cell> = row.cells().into_iter().map(Cell::plain).collect();
+            if is_first(row) {
+                cells[answers::SCORE].mark = Mark::Best;
+            }
+            cells
+        };
+        blocks.push(Block::Table(Table { header, rows: rows.iter().map(|row| cells(row)).collect() }));
+    }
+    blocks
+}
+
+/// What the columns of answers mean.
+pub(crate) const ANSWERS: &str = "The score of a recommended point is that of its value without noise: 100 is the optimum, 0 what \
+    random search's median gives after as many trials, and less than -100 counts as -100. ¼, ½ and score are after a quarter, half and \
+    all of the trials; ± is the standard deviation over repetitions; visited is the score of the best point tried, whether \
+    recommended or not. Of the runs, “in 95 %” says how many have the truth in the interval at the recommended point, “worse” and \
+    “better” where that point is worse or better than the one with the best observation.";
 
 fn ranks(report: &Report) -> Vec<Block<'_>> {
     let Some(first) = report.rankings.first() else { return Vec::new() };
@@ -326,8 +365,8 @@ fn how_to_read() -> Vec<Block<'static>> {
 fn describe(part: &TaskReport) -> String {
     let task = part.task;
     let (name, summary, source) = (task.name, task.summary, task.source);
-    let noise = match task.noise_std {
-        0.0 => "no noise".to_owned(),
+    let noise = match task.noise {
+        Noise::NONE => "no noise".to_owned(),
         noise => format!("noise {noise}"),
     };
     format!("`{name}`: {summary}. {source}. {}; n = {}, T = {}, {noise}.", task.kinds(), task.n, part.horizon)

@@ -1,12 +1,12 @@
 //! Functions that global optimisation has been tested on for decades, as they were defined, or
 //! shifted and rotated where their optimum is otherwise at the centre.
 
-use std::f64::consts::{E, FRAC_PI_2, PI, TAU};
+use std::f64::consts::{FRAC_PI_2, PI};
 
 use rand::RngExt;
 
 use super::bbob::Rotation;
-use super::{ContinuousTask, Task};
+use super::{ContinuousTask, Task, formulas};
 
 pub(super) fn tasks() -> Vec<Task> {
     vec![ackley(), griewank(), levy(), schwefel(), michalewicz(), rosenbrock(), powell(), trid(), shekel()]
@@ -23,7 +23,7 @@ fn ackley() -> Task {
         noise_std: 0.2,
         optimum: 0.0,
         maximiser: x_opt.clone(),
-        value: Box::new(move |x| -ackley_value(&offset(x, &x_opt))),
+        value: Box::new(move |x| -formulas::ackley(&offset(x, &x_opt))),
     })
 }
 
@@ -41,10 +41,7 @@ fn griewank() -> Task {
         maximiser: x_opt.clone(),
         value: Box::new(move |x| {
             let z = rotation.times(&offset(x, &x_opt));
-            let bowl: f64 = z.iter().map(|z| z * z / 4000.0).sum();
-            let ripples: f64 =
-                z.iter().enumerate().map(|(i, z)| (z / ((i + 1) as f64).sqrt()).cos()).product();
-            -(bowl - ripples + 1.0)
+            -formulas::griewank(&z)
         }),
     })
 }
@@ -59,16 +56,7 @@ fn levy() -> Task {
         noise_std: 0.3,
         optimum: 0.0,
         maximiser: vec![1.0; 10],
-        value: Box::new(|x| {
-            let w: Vec<f64> = x.iter().map(|x| 1.0 + (x - 1.0) / 4.0).collect();
-            let last = w[w.len() - 1];
-            let valleys: f64 = w[..w.len() - 1]
-                .iter()
-                .map(|w| (w - 1.0).powi(2) * (1.0 + 10.0 * (PI * w + 1.0).sin().powi(2)))
-                .sum();
-            let ends = (PI * w[0]).sin().powi(2) + (last - 1.0).powi(2) * (1.0 + (TAU * last).sin().powi(2));
-            -(valleys + ends)
-        }),
+        value: Box::new(|x| -formulas::levy(x)),
     })
 }
 
@@ -107,10 +95,7 @@ fn michalewicz() -> Task {
             1.6557174160701058,
             FRAC_PI_2,
         ],
-        value: Box::new(|x| {
-            let ridge = |(i, x): (usize, &f64)| x.sin() * ((i + 1) as f64 * x * x / PI).sin().powi(20);
-            x.iter().enumerate().map(ridge).sum()
-        }),
+        value: Box::new(formulas::michalewicz),
     })
 }
 
@@ -124,9 +109,7 @@ fn rosenbrock() -> Task {
         noise_std: 0.0,
         optimum: 0.0,
         maximiser: vec![1.0; 10],
-        value: Box::new(|x| {
-            -x.windows(2).map(|x| 100.0 * (x[1] - x[0] * x[0]).powi(2) + (1.0 - x[0]).powi(2)).sum::<f64>()
-        }),
+        value: Box::new(|x| -formulas::rosenbrock(x)),
     })
 }
 
@@ -173,50 +156,24 @@ fn trid() -> Task {
 
 /// Ten narrow peaks on a plain.
 fn shekel() -> Task {
-    const CENTRES: [[f64; 4]; 10] = [
-        [4.0, 4.0, 4.0, 4.0],
-        [1.0, 1.0, 1.0, 1.0],
-        [8.0, 8.0, 8.0, 8.0],
-        [6.0, 6.0, 6.0, 6.0],
-        [3.0, 7.0, 3.0, 7.0],
-        [2.0, 9.0, 2.0, 9.0],
-        [5.0, 3.0, 5.0, 3.0],
-        [8.0, 1.0, 8.0, 1.0],
-        [6.0, 2.0, 6.0, 2.0],
-        [7.0, 3.6, 7.0, 3.6],
-    ];
-    const WIDTHS: [f64; 10] = [0.1, 0.2, 0.2, 0.4, 0.4, 0.6, 0.3, 0.7, 0.5, 0.5];
     Task::from(ContinuousTask {
         name: "shekel",
         summary: "ten narrow peaks on a plain",
         source: "Shekel 1971, in Dixon and Szegö 1978, m = 10",
         bounds: vec![(0.0, 10.0); 4],
         noise_std: 0.01,
-        optimum: 10.53644315348353,
-        maximiser: vec![4.000746867060662, 3.999509480595589, 4.000746870040894, 3.999509477615357],
-        value: Box::new(|x| {
-            let peak = |(centre, width): (&[f64; 4], &f64)| {
-                1.0 / (x.iter().zip(centre).map(|(x, c)| (x - c).powi(2)).sum::<f64>() + width)
-            };
-            CENTRES.iter().zip(&WIDTHS).map(peak).sum()
-        }),
+        optimum: formulas::SHEKEL_MAXIMUM,
+        maximiser: formulas::SHEKEL_MAXIMISER.to_vec(),
+        value: Box::new(formulas::shekel),
     })
 }
 
-/// To be minimised, to 0 at the origin.
-pub(super) fn ackley_value(x: &[f64]) -> f64 {
-    let d = x.len() as f64;
-    let root_mean_square = (x.iter().map(|x| x * x).sum::<f64>() / d).sqrt();
-    let mean_cosine = x.iter().map(|x| (TAU * x).cos()).sum::<f64>() / d;
-    20.0 + E - 20.0 * (-0.2 * root_mean_square).exp() - mean_cosine.exp()
-}
-
 /// Where the optimum is moved to: within `reach` of the origin in each coordinate.
-fn shift(seed: u64, d: usize, reach: f64) -> Vec<f64> {
+pub(super) fn shift(seed: u64, d: usize, reach: f64) -> Vec<f64> {
     let mut rng = optimist::rng(seed, 0);
     (0..d).map(|_| rng.random_range(-reach..reach)).collect()
 }
 
-fn offset(x: &[f64], x_opt: &[f64]) -> Vec<f64> {
+pub(super) fn offset(x: &[f64], x_opt: &[f64]) -> Vec<f64> {
     x.iter().zip(x_opt).map(|(x, x_opt)| x - x_opt).collect()
 }

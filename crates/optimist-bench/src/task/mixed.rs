@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use optimist::space::{Assignment, Kind, Parameter, Space, Value};
 
-use super::classic::ackley_value;
+use super::formulas::{self, six_hump_camel};
 use super::{MixedTask, Task};
 
 pub(super) fn tasks() -> Vec<Task> {
@@ -87,13 +87,13 @@ fn func3c() -> Task {
             Parameter::new("y", float(-1.0, 1.0)),
         ]),
         noise_std: 0.01,
-        optimum: 0.7 * 1.0316284534898774,
+        optimum: 0.7 * formulas::SIX_HUMP_CAMEL_MAXIMUM,
         maximiser: Assignment::from_iter([
             ("first", Value::from("camel")),
             ("second", Value::from("camel")),
             ("third", Value::from("5-camel")),
-            ("x", Value::from(0.08984201531410217 / 2.0)),
-            ("y", Value::from(-0.7126564038753511 / 2.0)),
+            ("x", Value::from(formulas::SIX_HUMP_CAMEL_MAXIMISER[0] / 2.0)),
+            ("y", Value::from(formulas::SIX_HUMP_CAMEL_MAXIMISER[1] / 2.0)),
         ]),
         value: Box::new(value),
     })
@@ -127,7 +127,7 @@ fn ackley_binary() -> Task {
             let wrong =
                 switches.iter().map(|(name, on)| f64::from(u8::from(a.get(name) != Some(&Value::Bool(*on)))));
             let off = reals.iter().map(|(name, best)| number(a, name) - best);
-            -ackley_value(&wrong.chain(off).collect::<Vec<_>>())
+            -formulas::ackley(&wrong.chain(off).collect::<Vec<_>>())
         }),
     })
 }
@@ -173,10 +173,6 @@ fn decision_tree() -> Task {
         ]),
         value: Box::new(value),
     })
-}
-
-fn six_hump_camel(x: f64, y: f64) -> f64 {
-    (4.0 - 2.1 * x * x + x.powi(4) / 3.0) * x * x + x * y + (4.0 * y * y - 4.0) * y * y
 }
 
 fn beale(x: f64, y: f64) -> f64 {

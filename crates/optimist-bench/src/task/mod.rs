@@ -4,25 +4,39 @@
 //! Most are formulas whose maximum is known. Some are accuracies of classifiers: they have to be trained, which
 //! a task leaves to its caller, and their maximum is not known ([`Optima`](crate::optima::Optima) estimates it).
 //! A task sees encoded points only (the unit cube, as optimizers do) and is free of noise;
-//! how much noise an optimizer is shown on top is one of its facts (`noise_std`).
+//! what noise an optimizer is shown on top, and which of its trials fail, are facts of the task.
 //! Values are maximised: functions that the literature minimises are negated here.
 
 mod bbob;
 mod classic;
 mod constrained;
 mod engineering;
+mod failing;
+mod failures;
+mod formulas;
+mod half;
+mod lab;
+mod large;
+mod long;
 mod mixed;
+mod noise;
 mod real;
+mod small;
 mod structure;
 mod synthetic;
+mod tables;
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use optimist::encode::{AxisKind, Domain, Encoding};
-use optimist::space::{Assignment, Space};
-use optimist::spelling;
+use optimist::space::{Assignment, Space, Value};
+use optimist::{Outcome, spelling};
+use rand::RngExt;
 
+pub use self::failures::{Failures, Region};
+pub use self::half::Half;
+pub use self::noise::Noise;
 pub use self::real::{Learner, fold};
 use crate::trainer::{Train, TrainError};
 
@@ -42,14 +56,25 @@ pub struct Task {
     pub n: usize,
     /// Asks after Phase I (the paper's T).
     pub horizon: usize,
-    /// Standard deviation of the noise added to each value that an optimizer is told.
-    pub noise_std: f64,
+    /// How what an optimizer is told strays from the value.
+    pub noise: Noise,
+    /// Which trials fail, if any do.
+    pub failures: Option<Failures>,
     /// What is maximised.
     pub objective: Objective,
 }
 
+/// What is random about a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrialLuck {
+    /// From [`Noise::draw`].
+    pub noise: f64,
+    /// From 0 to 1; the trial fails if it is small, where trials fail at random.
+    pub failure: f64,
+}
+
 /// A part of the benchmark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// The paper's f1, f2, f3.
     Synthetic,
@@ -59,6 +84,18 @@ pub enum Group {
     Suite,
     /// The paper's classifiers, on typed spaces.
     Typed,
+    /// Classical functions of few dimensions, with and without noise.
+    Small,
+    /// Functions some of whose trials fail.
+    Failing,
+    /// Emulators of laboratory data.
+    Lab,
+    /// Tables of trained networks.
+    Tables,
+    /// Functions of 50 to 200 dimensions.
+    Large,
+    /// A sample of all others, with 300 trials.
+    Long,
 }
 
 /// What is maximised.
@@ -67,6 +104,32 @@ pub enum Objective {
     Formula(Formula),
     /// The accuracy of a classifier.
     Accuracy(Learner),
+    /// A number from 0 to 1, its optimum, that a process works out or looks up.
+    Served(Served),
+}
+
+/// What a process is asked for a value.
+pub struct Served {
+    /// Which function.
+    which: [(&'static str, &'static str); 2],
+    /// Its arguments at a point of the unit cube.
+    arguments: Box<real::Configure>,
+}
+
+impl Served {
+    fn new(
+        which: [(&'static str, &'static str); 2],
+        arguments: impl Fn(&[f64]) -> Assignment + Send + Sync + 'static,
+    ) -> Served {
+        Served { which, arguments: Box::new(arguments) }
+    }
+
+    /// The whole request.
+    fn params(&self, x: &[f64]) -> Assignment {
+        let which = self.which.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value)));
+        let arguments = (self.arguments)(x);
+        which.chain(arguments.iter().map(|(name, value)| (name.to_owned(), value.clone()))).collect()
+    }
 }
 
 /// A function that is computed, and its known maximum.
@@ -86,34 +149,91 @@ impl Formula {
     pub fn value(&self, x: &[f64]) -> f64 {
         (self.function)(x)
     }
+
+    /// Its standard deviation over the unit cube, from a fixed sample.
+    fn std(&self) -> f64 {
+        const N: usize = 4096;
+        let rng = &mut optimist::rng(0, 1);
+        let mut sample = || self.value(&self.maximiser.iter().map(|_| rng.random()).collect::<Vec<_>>());
+        let values: Vec<f64> = (0..N).map(|_| sample()).collect();
+        let mean = values.iter().sum::<f64>() / N as f64;
+        (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / N as f64).sqrt()
+    }
+}
+
+impl Group {
+    /// What it is called on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Synthetic => "synthetic",
+            Group::Real => "real",
+            Group::Suite => "suite",
+            Group::Typed => "typed",
+            Group::Small => "small",
+            Group::Failing => "failing",
+            Group::Lab => "lab",
+            Group::Tables => "tables",
+            Group::Large => "large",
+            Group::Long => "long",
+        }
+    }
 }
 
 impl Task {
-    /// The value at a point of the unit cube in a repetition, without noise. Classifiers are trained by `train`.
+    /// The value at a point of the unit cube in a repetition, without noise; the [worst](Task::worst) where every trial fails.
+    /// Classifiers are trained by `train`.
     ///
     /// # Errors
     /// If a classifier cannot be trained.
     pub fn value(&self, x: &[f64], rep: usize, train: &Train<'_>) -> Result<f64, TrainError> {
         match &self.objective {
+            Objective::Formula(_) if self.is_infeasible(x) => Ok(self.worst()),
             Objective::Formula(formula) => Ok(formula.value(x)),
             Objective::Accuracy(learner) => train(&learner.params(x, rep)),
+            Objective::Served(served) => train(&served.params(x)),
         }
+    }
+
+    /// What an optimizer is told of a trial, given its value.
+    pub fn outcome(&self, x: &[f64], value: f64, luck: TrialLuck) -> Outcome {
+        match &self.failures {
+            Some(failures) if failures.happens(x, luck.failure) => Outcome::Failed,
+            _ => Outcome::Value { y: self.noise.observed(value, luck.noise), noise_std: None },
+        }
+    }
+
+    /// What counts as the value of an answer that fails, or that is missing because every trial failed.
+    pub fn worst(&self) -> f64 {
+        self.failures.as_ref().map_or(f64::MIN, |failures| failures.floor)
+    }
+
+    fn is_infeasible(&self, x: &[f64]) -> bool {
+        self.failures.as_ref().is_some_and(|failures| failures.is_infeasible(x))
     }
 
     /// The formula, if it is one.
     pub fn formula(&self) -> Option<&Formula> {
         match &self.objective {
             Objective::Formula(formula) => Some(formula),
-            Objective::Accuracy(_) => None,
+            Objective::Accuracy(_) | Objective::Served(_) => None,
         }
     }
 
     /// The largest value, f*, where it is known.
     pub fn optimum(&self) -> Option<f64> {
-        self.formula().map(|formula| formula.optimum)
+        match &self.objective {
+            Objective::Formula(formula) => Some(formula.optimum),
+            Objective::Accuracy(_) => None,
+            Objective::Served(_) => Some(1.0),
+        }
     }
 
-    /// Whether its values come from classifiers that have to be trained.
+    /// Whether it is for choosing or for confirming a choice.
+    pub fn half(&self) -> Half {
+        Half::of(self.name)
+    }
+
+    /// Whether its values come from a process: classifiers that are trained, emulators, tables.
     pub fn needs_training(&self) -> bool {
         self.formula().is_none()
     }
@@ -147,10 +267,23 @@ impl Task {
     }
 }
 
-/// Every task: the paper's twelve in the order of its figures, the suite, the typed forms of the real ones.
+/// Every task: the paper's twelve in the order of its figures, the suite, the typed forms of the real ones, then those that
+/// are judged by their answers.
 pub fn all() -> &'static [Task] {
     static TASKS: LazyLock<Vec<Task>> = LazyLock::new(|| {
-        [synthetic::tasks(), real::relaxed(), suite(), real::typed()].into_iter().flatten().collect()
+        let groups = [
+            synthetic::tasks(),
+            real::relaxed(),
+            suite(),
+            real::typed(),
+            small::tasks(),
+            failing::tasks(),
+            lab::tasks(),
+            tables::tasks(),
+            large::tasks(),
+            long::tasks(),
+        ];
+        groups.into_iter().flatten().collect()
     });
     &TASKS
 }
@@ -178,14 +311,20 @@ pub fn find(name: &str) -> Result<&'static Task, UnknownTask> {
     all().iter().find(|task| task.name == name).ok_or_else(|| UnknownTask::new(name))
 }
 
-/// Names that stand for several tasks. `all` is everything that needs no Python.
-pub const GROUPS: [(&str, &[Group]); 6] = [
+/// Names that stand for several tasks. `all` is what regret is judged on without Python.
+pub const GROUPS: [(&str, &[Group]); 12] = [
     ("all", &[Group::Synthetic, Group::Suite]),
     ("paper", &[Group::Synthetic, Group::Real]),
     ("synthetic", &[Group::Synthetic]),
     ("real", &[Group::Real]),
     ("typed", &[Group::Typed]),
     ("suite", &[Group::Suite]),
+    ("small", &[Group::Small]),
+    ("failing", &[Group::Failing]),
+    ("lab", &[Group::Lab]),
+    ("tables", &[Group::Tables]),
+    ("large", &[Group::Large]),
+    ("long", &[Group::Long]),
 ];
 
 /// A name that is neither a task nor a group.
@@ -255,7 +394,8 @@ impl From<ContinuousTask> for Task {
             domain: Domain::boxed(&bounds),
             n: BUDGET.0,
             horizon: BUDGET.1,
-            noise_std,
+            noise: Noise::Gaussian { std: noise_std },
+            failures: None,
             objective: Objective::Formula(Formula {
                 optimum,
                 maximiser: maximiser.iter().zip(&bounds).map(to_unit).collect(),
@@ -293,7 +433,8 @@ impl From<MixedTask> for Task {
             domain: encoding.domain().clone(),
             n: BUDGET.0,
             horizon: BUDGET.1,
-            noise_std,
+            noise: Noise::Gaussian { std: noise_std },
+            failures: None,
             objective: Objective::Formula(Formula {
                 optimum,
                 maximiser: encoding.encode(&maximiser).expect("a task's maximiser lies in its space"),
@@ -315,10 +456,31 @@ mod tests {
     fn every_maximiser_is_feasible_and_reaches_the_optimum() {
         for (task, formula) in formulas() {
             assert!(task.domain.contains(&formula.maximiser), "{}: maximiser is not feasible", task.name);
+            assert!(
+                !task.is_infeasible(&formula.maximiser),
+                "{}: every trial fails at the maximiser",
+                task.name
+            );
             let value = formula.value(&formula.maximiser);
             let tolerance = 1e-6 * (1.0 + formula.optimum.abs());
             assert!((value - formula.optimum).abs() <= tolerance, "{}: {value} at the maximiser", task.name);
         }
+    }
+
+    #[test]
+    fn the_halves_of_each_group_are_about_halves() {
+        for (name, _) in GROUPS {
+            let tasks = select(&[name]).unwrap();
+            let to_choose = tasks.iter().filter(|task| task.half() == Half::Choose).count();
+            // A hash is fair on average only: few tasks may be shared out less evenly.
+            let fair = if tasks.len() < 12 { 1 } else { tasks.len() / 3 };
+            assert!(
+                (fair..=tasks.len() - fair).contains(&to_choose),
+                "{name}: {to_choose} of {}",
+                tasks.len()
+            );
+        }
+        assert_eq!(["branin", "hartmann3"].map(Half::of), [Half::Choose, Half::Confirm], "they never change");
     }
 
     #[test]
@@ -375,7 +537,11 @@ mod tests {
     fn groups_and_names_select_each_task_once_in_order() {
         assert_eq!(names(&["f2", "synthetic", "f1"]), ["f1", "f2", "f3"]);
         assert_eq!(names(&["synthetic", "suite"]), names(&["all"]));
-        assert_eq!(names(&["all", "real", "typed"]).len(), all().len());
+        let groups: Vec<&str> = GROUPS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names(&groups).len(), all().len());
+        for task in all() {
+            assert!(names(&[task.group.name()]).contains(&task.name), "{}", task.name);
+        }
     }
 
     #[test]

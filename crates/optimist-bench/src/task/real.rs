@@ -13,7 +13,7 @@
 use optimist::encode::{Domain, Encoding};
 use optimist::space::{Assignment, Kind, Parameter, Space, Value};
 
-use super::{BUDGET, Group, Objective, Task};
+use super::{BUDGET, Group, Noise, Objective, Task};
 
 /// The relaxed tasks, in the order of the paper's figures.
 pub(super) fn relaxed() -> Vec<Task> {
@@ -63,7 +63,7 @@ pub struct Learner {
     configure: Box<Configure>,
 }
 
-type Configure = dyn Fn(&[f64]) -> Assignment + Send + Sync;
+pub(super) type Configure = dyn Fn(&[f64]) -> Assignment + Send + Sync;
 
 impl Learner {
     fn new(
@@ -132,7 +132,8 @@ fn task(group: Group, name: String, summary: String, domain: Domain, learner: Le
         domain,
         n: BUDGET.0,
         horizon: BUDGET.1,
-        noise_std: 0.0,
+        noise: Noise::NONE,
+        failures: None,
         objective: Objective::Accuracy(learner),
     }
 }

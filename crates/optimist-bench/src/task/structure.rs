@@ -2,6 +2,7 @@
 
 use std::f64::consts::PI;
 
+use super::formulas::{HARTMANN6_MAXIMISER, HARTMANN6_MAXIMUM, branin, hartmann6};
 use super::{ContinuousTask, Task};
 
 pub(super) fn tasks() -> Vec<Task> {
@@ -60,43 +61,6 @@ fn friedman() -> Task {
             10.0 * (PI * x[0] * x[1]).sin() + 20.0 * (x[2] - 0.5).powi(2) + 10.0 * x[3] + 5.0 * x[4]
         }),
     })
-}
-
-const HARTMANN6_MAXIMUM: f64 = 3.3223680114155147;
-const HARTMANN6_MAXIMISER: [f64; 6] = [
-    0.20168951124191284,
-    0.15001069303607942,
-    0.47687397615814214,
-    0.27533242915344236,
-    0.31165161853027346,
-    0.6573005364418029,
-];
-
-fn hartmann6(x: &[f64]) -> f64 {
-    const WEIGHTS: [f64; 4] = [1.0, 1.2, 3.0, 3.2];
-    const STEEPNESS: [[f64; 6]; 4] = [
-        [10.0, 3.0, 17.0, 3.5, 1.7, 8.0],
-        [0.05, 10.0, 17.0, 0.1, 8.0, 14.0],
-        [3.0, 3.5, 1.7, 10.0, 17.0, 8.0],
-        [17.0, 8.0, 0.05, 10.0, 0.1, 14.0],
-    ];
-    const CENTRES: [[f64; 6]; 4] = [
-        [0.1312, 0.1696, 0.5569, 0.0124, 0.8283, 0.5886],
-        [0.2329, 0.4135, 0.8307, 0.3736, 0.1004, 0.9991],
-        [0.2348, 0.1451, 0.3522, 0.2883, 0.3047, 0.6650],
-        [0.4047, 0.8828, 0.8732, 0.5743, 0.1091, 0.0381],
-    ];
-    let hill = |i: usize| {
-        let distance: f64 = (0..6).map(|j| STEEPNESS[i][j] * (x[j] - CENTRES[i][j]).powi(2)).sum();
-        WEIGHTS[i] * (-distance).exp()
-    };
-    (0..4).map(hill).sum()
-}
-
-/// To be minimised; on [-5, 10] × [0, 15] three equal minima.
-fn branin(x: f64, y: f64) -> f64 {
-    let valley = y - 5.1 / (4.0 * PI * PI) * x * x + 5.0 / PI * x - 6.0;
-    valley * valley + 10.0 * (1.0 - 1.0 / (8.0 * PI)) * x.cos() + 10.0
 }
 
 /// Standard deviation of Branin over its domain.

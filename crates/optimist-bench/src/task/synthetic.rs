@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use super::{ContinuousTask, Group, Task};
+use super::{ContinuousTask, Group, Task, formulas};
 
 pub(super) fn tasks() -> Vec<Task> {
     [f1(), f2(), f3()].map(|task| task.in_group(Group::Synthetic)).into()
@@ -38,9 +38,9 @@ fn f2() -> Task {
         source: "Styblinski and Tang 1990; Liu and Wang 2023 (GO-UCB), f_2",
         bounds: vec![(-5.0, 5.0); D],
         noise_std: NOISE_STD,
-        optimum: D as f64 * 39.16616570377142,
-        maximiser: vec![-2.903534027771177; D],
-        value: Box::new(|x| -0.5 * x.iter().map(|x| x.powi(4) - 16.0 * x * x + 5.0 * x).sum::<f64>()),
+        optimum: D as f64 * formulas::STYBLINSKI_TANG_MAXIMUM,
+        maximiser: vec![formulas::STYBLINSKI_TANG_MAXIMISER; D],
+        value: Box::new(formulas::styblinski_tang),
     })
 }
 
