@@ -6,8 +6,8 @@
 //!
 //! Departures from the paper, default preset only: the ball is refitted on all data (`belief::growing`), its radius follows what
 //! there is to gain, and no point is proposed twice while there is another. With the aim `regret` the radius is the smallest that
-//! promises a gain, and the argmax is confined to a trust region; with `answer` it is where the expected gain is highest, and
-//! Phase I is spread evenly.
+//! promises a gain, and the argmax is confined to a trust region; with `answer` it is where the expected gain is highest,
+//! Phase I is spread evenly, and the best point may be tried once more, to tell noise from roughness.
 
 mod preset;
 
@@ -115,6 +115,9 @@ impl GoUcb {
         match &self.phase_two {
             PhaseTwo::Refitted { aim, effort, .. } => {
                 let belief = self.model.belief(history, rng)?; // lines 2-4
+                if let (Aim::Answer, Some(x)) = (aim, answer::worth_repeating(&belief, history)) {
+                    return Ok(Some(Suggestion { x: x.to_vec(), why: Why::Repeat }));
+                }
                 Ok(self.most_to_gain(belief, *aim, *effort, history, rng)) // line 5
             }
             PhaseTwo::Scheduled(scheduled) => {

@@ -24,6 +24,8 @@ pub struct History {
     index: Index,
     /// The values, in an order that integers have, and the numbers of their observations; the first of equals is the last here.
     by_value: BTreeSet<(i64, Reverse<usize>)>,
+    /// The first value at a point and a later one at the same, for each later one.
+    repeats: Vec<(f64, f64)>,
     /// The lowest and highest coordinate told on each axis, `None` before the first.
     extent: Option<(Vec<f64>, Vec<f64>)>,
     proposals: Vec<Proposal>,
@@ -59,6 +61,7 @@ impl History {
             observations: Vec::new(),
             index: Index::default(),
             by_value: BTreeSet::new(),
+            repeats: Vec::new(),
             extent: None,
             proposals: Vec::new(),
             pending: Vec::new(),
@@ -134,6 +137,12 @@ impl History {
         self.domain.snap(&mut observation.x);
         let number = self.observations.len();
         self.withdraw(&observation.x);
+        let first = self
+            .numbers_at(&observation.x)
+            .filter(|&number| self.observations[number].value().is_some())
+            .min();
+        self.repeats
+            .extend(first.and_then(|first| Some((self.observations[first].value()?, observation.value()?))));
         self.index.insert(&observation.x, number);
         self.extend_to(&observation.x);
         self.by_value.extend(observation.value().map(|value| (ordered(value), Reverse(number))));
@@ -151,8 +160,26 @@ impl History {
 
     /// Whether `x` was told or is pending, to 1e-9 in each coordinate.
     pub fn is_taken(&self, x: &[f64]) -> bool {
-        let is_told = |number: usize| is_same_point(&self.observations[number].x, x);
-        self.index.near(x).any(is_told) || self.pending.iter().any(|pending| is_same_point(pending, x))
+        self.numbers_at(x).next().is_some() || self.is_pending(x)
+    }
+
+    /// Whether `x` is pending, to 1e-9 in each coordinate.
+    pub fn is_pending(&self, x: &[f64]) -> bool {
+        self.pending.iter().any(|pending| is_same_point(pending, x))
+    }
+
+    /// Everything told of `x`.
+    pub fn told_at(&self, x: &[f64]) -> impl Iterator<Item = &Observation> {
+        self.numbers_at(x).map(|number| &self.observations[number])
+    }
+
+    /// Two values told of the same point, the first and a later one, for each that is not the first there.
+    pub fn repeats(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.repeats.iter().copied()
+    }
+
+    fn numbers_at(&self, x: &[f64]) -> impl Iterator<Item = usize> {
+        self.index.near(x).filter(move |&number| is_same_point(&self.observations[number].x, x))
     }
 
     /// A uniform point of the domain that was neither told nor is pending, or any if there seems to be none left.

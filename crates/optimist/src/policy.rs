@@ -35,6 +35,8 @@ pub enum Why {
         /// √β_t: how many standard deviations of optimism it took.
         radius: f64,
     },
+    /// The best point once more: two values at one point tell noise from an objective that is rough.
+    Repeat,
     /// Another optimizer's model chose it.
     Model {
         /// By what, such as "expected improvement".
@@ -73,6 +75,7 @@ impl std::fmt::Display for Why {
         match self {
             Self::Explore => f.write_str("exploration"),
             Self::Optimism { family, radius } => write!(f, "optimism under {family}, radius {radius:.2}"),
+            Self::Repeat => f.write_str("repeated, to measure the noise"),
             Self::Model { rule } => f.write_str(rule),
             Self::Random { because } => write!(f, "drawn at random: {because}"),
             Self::Unknown => f.write_str("unknown to this version"),

@@ -6,9 +6,11 @@
 //! Two ways: `refit` fits everything anew, and `growing` says when (the default); `recursive` is the paper's update (presets
 //! `paper` and `theory`).
 
+mod failures;
 pub mod growing;
 pub mod recursive;
 pub mod refit;
+pub mod unexplained;
 
 use crate::confidence::{Confidence, Round};
 use crate::evidence::Data;
@@ -113,6 +115,11 @@ impl Outputs {
         y / self.scale - self.centre / self.scale
     }
 
+    /// A value in the units of the model.
+    pub fn apply(&self, y: f64) -> f64 {
+        self.warp.apply(self.standardize(y))
+    }
+
     /// A difference of values (a noise, say) on the standardised scale.
     pub fn standardize_difference(&self, dy: f64) -> f64 {
         dy / self.scale
@@ -126,12 +133,18 @@ impl Outputs {
     }
 }
 
-/// What a failure counts as: the worst value told, give or take the spread of all. It says "not here", but not how
-/// bad, and it may have been chance.
+/// What a failure counts as.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FailedAs {
-    y: f64,
-    noise_std: f64,
+pub enum FailedAs {
+    /// The worst value told, give or take the spread of all: it says "not here", but not how bad.
+    Worst {
+        /// That value.
+        y: f64,
+        /// That spread.
+        noise_std: f64,
+    },
+    /// Nothing: trials fail by chance, wherever they are.
+    Nothing,
 }
 
 impl FailedAs {
@@ -139,7 +152,10 @@ impl FailedAs {
     pub fn among(observations: &[&Observation]) -> Option<Self> {
         let values: Vec<f64> = observations.iter().filter_map(|told| told.value()).collect();
         let worst = values.iter().copied().reduce(f64::min)?;
-        Some(Self { y: worst, noise_std: Outputs::standardized(&values).scale })
+        if failures::are_chance(observations) {
+            return Some(Self::Nothing);
+        }
+        Some(Self::Worst { y: worst, noise_std: Outputs::standardized(&values).scale })
     }
 }
 
@@ -154,7 +170,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// These observations, in this order.
+    /// These observations, in this order; without failures that count as nothing.
     pub fn new<'a>(
         observations: impl IntoIterator<Item = &'a Observation>,
         failed_as: FailedAs,
@@ -162,9 +178,10 @@ impl Told {
     ) -> Self {
         let mut told = Self { x: Matrix::zeros(0, frame.dimension()), y: Vec::new(), noise_std: Vec::new() };
         for observation in observations {
-            let (y, noise_std) = match observation.outcome {
-                Outcome::Value { y, noise_std } => (y, noise_std.unwrap_or(0.0)),
-                Outcome::Failed => (failed_as.y, failed_as.noise_std),
+            let (y, noise_std) = match (&observation.outcome, failed_as) {
+                (&Outcome::Value { y, noise_std }, _) => (y, noise_std.unwrap_or(0.0)),
+                (Outcome::Failed, FailedAs::Worst { y, noise_std }) => (y, noise_std),
+                (Outcome::Failed, FailedAs::Nothing) => continue,
             };
             told.x.push_row(&frame.apply(&observation.x));
             told.y.push(y);
@@ -241,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_counts_as_the_worst_value_told_give_or_take_the_spread() {
+    fn a_failure_that_is_not_chance_counts_as_the_worst_value_told_give_or_take_the_spread() {
         let observation = |x: f64, outcome: Outcome| Observation { x: vec![x], outcome };
         let all = [
             observation(0.0, Outcome::Failed),

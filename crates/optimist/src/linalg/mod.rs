@@ -314,6 +314,20 @@ pub fn vectorized<A, R>(kernel: impl FnOnce(A) -> R, arguments: A) -> R {
     Arch::new().dispatch(Call(kernel, arguments))
 }
 
+/// ‖a − b‖². Four partial sums, so that the compiler can use vector registers.
+pub fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (a_blocks, a_rest) = a.as_chunks::<4>();
+    let (b_blocks, b_rest) = b.as_chunks::<4>();
+    for (p, q) in a_blocks.iter().zip(b_blocks) {
+        for lane in 0..4 {
+            sums[lane] += (p[lane] - q[lane]) * (p[lane] - q[lane]);
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(p, q)| (p - q) * (p - q)).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
 /// a·b. Eight partial sums, so that the compiler can use vector registers.
 #[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -7,7 +7,7 @@
 //! Fitted by evidence: log a, then log ℓ_j for each coordinate. c is fixed: where there are no data, values are about their mean.
 
 use super::{Family, Point, Points, Scale};
-use crate::linalg::{Matrix, add_scaled, dot};
+use crate::linalg::{Matrix, add_scaled, dot, squared_distance};
 
 /// Prior standard deviation of the constant, on standardised values.
 const CONSTANT_STD: f64 = 1.0;
@@ -64,10 +64,6 @@ fn matern(squared: f64) -> f64 {
 fn matern_slope(squared: f64) -> f64 {
     let r = SQRT_5 * squared.sqrt();
     -5.0 / 6.0 * (1.0 + r) * (-r).exp()
-}
-
-fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
 impl Family for Matern {

@@ -4,7 +4,7 @@
 //! their slopes, which have no singularity at s = 0 and give all gradients, in x and in the lengthscales.
 
 use super::Hyper;
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, squared_distance};
 
 /// A stationary kernel with value 1 at distance 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,20 +79,6 @@ impl Hyper {
 /// Each row over the lengthscales.
 pub(super) fn scaled(x: &Matrix, lengthscales: &[f64]) -> Matrix {
     Matrix::from_fn(x.rows(), x.cols(), |i, j| x[(i, j)] / lengthscales[j])
-}
-
-/// ‖a − b‖². Four partial sums, so that the compiler can use vector registers.
-pub(super) fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 4];
-    let (a_blocks, a_rest) = a.as_chunks::<4>();
-    let (b_blocks, b_rest) = b.as_chunks::<4>();
-    for (p, q) in a_blocks.iter().zip(b_blocks) {
-        for lane in 0..4 {
-            sums[lane] += (p[lane] - q[lane]) * (p[lane] - q[lane]);
-        }
-    }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(p, q)| (p - q) * (p - q)).sum();
-    sums.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! How likely the data are under the hyper-parameters: log N(y; mean, K + noise), with its gradient.
 
-use super::kernel::{scaled, squared_distance};
+use super::kernel::scaled;
 use super::{Data, Hyper};
 use crate::evidence::Evidence;
-use crate::linalg::{Cholesky, Matrix, dot};
+use crate::linalg::{Cholesky, Matrix, dot, squared_distance};
 
 /// The log marginal likelihood and its derivatives.
 #[derive(Debug, Clone, PartialEq)]
