@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::commands::amend::AmendArgs;
 use crate::commands::ask::AskArgs;
 use crate::commands::best::BestArgs;
 use crate::commands::completions::CompletionsArgs;
@@ -14,6 +15,7 @@ use crate::commands::import::ImportArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::list::ListArgs;
 use crate::commands::plot::PlotArgs;
+use crate::commands::retry::RetryArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::show::ShowArgs;
 use crate::commands::tell::TellArgs;
@@ -51,6 +53,10 @@ pub enum Command {
     Tell(TellArgs),
     /// Tell that a trial has no value
     Fail(FailArgs),
+    /// Correct a trial: its value, what it was run with, or that it has no value
+    Amend(AmendArgs),
+    /// Put failed trials back, to be run again
+    Retry(RetryArgs),
     /// Have a point of your own tried next
     Enqueue(EnqueueArgs),
     /// List the studies there are

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod interrupt;
+mod pairs;
 mod progress;
 mod session;
 mod show;
@@ -34,6 +35,8 @@ fn main() -> ExitCode {
         Command::Ask(args) => commands::ask::execute(args),
         Command::Tell(args) => commands::tell::execute(args),
         Command::Fail(args) => commands::fail::execute(args),
+        Command::Amend(args) => commands::amend::execute(args),
+        Command::Retry(args) => commands::retry::execute(args),
         Command::Enqueue(args) => commands::enqueue::execute(args),
         Command::List(args) => commands::list::execute(args),
         Command::Show(args) => commands::show::execute(args),

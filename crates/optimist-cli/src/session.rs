@@ -69,6 +69,14 @@ pub fn conclude(ending: Ending, state: &State) -> anyhow::Result<u8> {
         Ending::Failures { n, last } => {
             bail!("stopped after {n} failed trials in a row (max_failures); the last one because:\n{last}")
         }
+        Ending::Hopeless { n, last } => {
+            let name = &state.definition().name;
+            bail!(
+                "stopped: the first {n} trials all failed in the same way; mend the command, put them back with `optimist \
+                 retry {name} --failed`, and run it again; to go on regardless, set `max_failures`; the last one failed \
+                 because:\n{last}"
+            )
+        }
         Ending::TimeUp => eprintln!("the time is up (max_time); run it again to go on"),
         Ending::Over(_) => {}
     }

@@ -108,7 +108,7 @@ fn a_study_file_that_has_become_another_study_is_refused() {
     study(&folder, "echo 1", "trials = 2");
     folder.run(&["run", "study.toml"]).expect_code(0);
     let changes = [
-        ("low = -1", "low = -2", "space"),
+        ("low = -1", "low = -0.5", "space"),
         ("maximize", "minimize", "direction"),
         ("seed = 3", "seed = 4", "seed"),
     ];
@@ -194,6 +194,28 @@ fn runs_stop_by_failures_in_a_row_by_time_and_by_target() {
         values.iter().rev().skip(1).all(|value| *value < 0.2) && values[values.len() - 1] >= 0.2,
         "{values:?}"
     );
+}
+
+#[test]
+fn a_command_that_cannot_work_stops_the_run_and_can_be_mended() {
+    let folder = Folder::new();
+    study(&folder, "exit 3", "trials = 8");
+    let output = folder.run(&["run", "study.toml"]).expect_code(1);
+    for words in
+        ["the first 5 trials all failed in the same way", "optimist retry roast --failed", "max_failures"]
+    {
+        assert!(output.stderr.contains(words), "{words}: {}", output.stderr);
+    }
+    assert_eq!(opened(&folder).state().count(TrialState::Failed), 5);
+    study(&folder, "echo 1", "trials = 8");
+    folder.run(&["retry", "roast", "--failed"]).expect_code(0);
+    folder.run(&["run", "study.toml"]).expect_code(0);
+    assert_eq!(opened(&folder).state().count(TrialState::Complete), 8);
+
+    let folder = Folder::new();
+    study(&folder, "echo '{\"error\": \"bean '$OPTIMIST_X'\"}'", "trials = 8");
+    folder.run(&["run", "study.toml"]).expect_code(1);
+    assert_eq!(opened(&folder).state().count(TrialState::Failed), 8, "each in a way of its own");
 }
 
 #[test]

@@ -55,7 +55,8 @@ pub struct Plan {
     pub lease: Duration,
     /// How often a trial is started before it counts as failed. Default: 3.
     pub max_attempts: usize,
-    /// A run stops after this many failed trials in a row; never if `None`.
+    /// A run stops after this many failed trials in a row; if `None`, only if its first 5 all fail in the same way and no
+    /// trial has a value.
     pub max_failures: Option<usize>,
     /// How often the best point is measured, to average the noise. Default: 1.
     pub replicates: usize,

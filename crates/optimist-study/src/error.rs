@@ -59,7 +59,9 @@ pub enum StudyError {
         n_trials: usize,
     },
     /// The trial is over.
-    #[error("trial {trial} is {state} already; only a trial that runs or waits can be {wanted}")]
+    #[error(
+        "trial {trial} is {state} already; only a trial that runs or waits can be {wanted}, `optimist amend` corrects others"
+    )]
     HasEnded {
         /// The number that was given.
         trial: usize,
@@ -67,6 +69,46 @@ pub enum StudyError {
         state: &'static str,
         /// What was to be done with it.
         wanted: &'static str,
+    },
+    /// The trial is not over.
+    #[error(
+        "trial {trial} is {state}: there is nothing to amend yet; `optimist tell` or `optimist fail` says what came of it"
+    )]
+    NotEnded {
+        /// The number that was given.
+        trial: usize,
+        /// How it stands.
+        state: &'static str,
+    },
+    /// Only what failed is tried again.
+    #[error(
+        "trial {trial} is {state}; only failed and cancelled trials can be put back, `optimist enqueue` tries a point again"
+    )]
+    NotFailed {
+        /// The number that was given.
+        trial: usize,
+        /// How it stands.
+        state: &'static str,
+    },
+    /// A trial has one point.
+    #[error(
+        "trial {trial} has a value that was measured at another point; `optimist amend` corrects that, or `optimist enqueue` \
+         and `ask` make a trial of its own"
+    )]
+    OtherPoint {
+        /// The number that was given.
+        trial: usize,
+    },
+    /// The space of a study with trials can only become wider.
+    #[error(
+        "study `{name}` has another space than the study file, and only wider bounds and further choices can be taken over: \
+         {problem}; change `name` in the file for a new study, or `optimist delete {name}` to start over"
+    )]
+    NotWider {
+        /// Both have this name.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
     },
     /// A value that no optimizer can learn from.
     #[error(

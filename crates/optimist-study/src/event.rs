@@ -2,18 +2,25 @@
 //!
 //! A record is one line of JSON, `{"v": 1, "seq": 12, "at": 1763280000123, "event": {"told": {…}}}`. Numbers are kept bit for
 //! bit. A change that gives old records another meaning, or that older programs would misread, raises [`VERSION`];
-//! a further field that may be missing does not. Records of every version so far can be read for ever.
+//! a further field that may be missing does not. A record has the lowest version that knows its event, so that older
+//! programs read a study until it has something that they don't know, and then say so. Records of every version so far can
+//! be read for ever.
+//!
+//! | version | new |
+//! |---|---|
+//! | 1 | everything else |
+//! | 2 | [`Event::Amended`], [`Event::Widened`] |
 
 use optimist::Why;
-use optimist::space::Assignment;
+use optimist::space::{Assignment, Space};
 use serde::{Deserialize, Serialize};
 
 use crate::definition::{Definition, Plan};
 use crate::error::StudyError;
 use crate::evaluation::Measurement;
 
-/// The version of the records that this program writes.
-pub const VERSION: u32 = 1;
+/// The latest version of records that this program reads and writes.
+pub const VERSION: u32 = 2;
 
 /// One entry of a log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -128,6 +135,42 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// What the log says of a trial is wrong: from now on it was run with other parameters, or something else came of it.
+    Amended {
+        /// Its number.
+        trial: usize,
+        /// What it was really run with; as the log has it if `None`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        params: Option<Assignment>,
+        /// What really came of it; as the log has it if `None`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        outcome: Option<Amendment>,
+        /// Why it is amended, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Parameters have wider bounds or more choices from now on; every point tried so far is still one of the space.
+    Widened {
+        /// The new space, whole.
+        space: Box<Space>,
+    },
+}
+
+/// What came of a trial instead of what the log says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Amendment {
+    /// This was measured, and nothing else.
+    Measured(Measurement),
+    /// There is no value at this point.
+    Failed {
+        /// In words.
+        reason: String,
+    },
+    /// Nobody measured it, and nobody will.
+    Cancelled,
+    /// It is to be run again.
+    Waiting,
 }
 
 /// Why a point is tried.
@@ -186,12 +229,22 @@ pub enum Cause {
     Stopped,
 }
 
+impl Event {
+    /// The first version that knows it.
+    fn version(&self) -> u32 {
+        match self {
+            Self::Amended { .. } | Self::Widened { .. } => 2,
+            _ => 1,
+        }
+    }
+}
+
 impl Record {
     /// A record of `event` for place `seq`, written now.
     pub fn new(seq: u64, event: Event) -> Self {
         let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let at = since_1970.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
-        Self { v: VERSION, seq, at, event }
+        Self { v: event.version(), seq, at, event }
     }
 
     /// As the log keeps it.
@@ -250,11 +303,11 @@ mod tests {
     #[test]
     fn a_record_of_a_later_version_says_so() {
         for body in [
-            r#"{"v":2,"seq":1,"at":0,"event":{"teleported":{}}}"#,
-            r#"{"v":2,"seq":1,"at":0,"event":{"cancelled":{"trial":1}}}"#,
+            r#"{"v":3,"seq":1,"at":0,"event":{"teleported":{}}}"#,
+            r#"{"v":3,"seq":1,"at":0,"event":{"cancelled":{"trial":1}}}"#,
         ] {
             let error = Record::from_json(body).unwrap_err();
-            assert!(matches!(error, StudyError::Newer { version: 2, .. }), "{error}");
+            assert!(matches!(error, StudyError::Newer { version: 3, .. }), "{error}");
             assert!(error.to_string().contains("update optimist"), "{error}");
         }
     }

@@ -1,8 +1,9 @@
 //! A study in its storage: how it is opened and looked at.
 //!
-//! What can be done to it is in `change`, how that gets into the log in `commit`, and how whole logs and trials of others come
+//! What can be done to it is in `change`, and about what it has already in `amend`; how that gets into the log in `commit`, and how whole logs and trials of others come
 //! in and out in `transfer`.
 
+mod amend;
 mod change;
 mod commit;
 mod transfer;
@@ -120,7 +121,8 @@ impl Study {
         }
     }
 
-    /// Opens the study of that name, with the plan as it is now wanted, or begins it; whether it was there.
+    /// Opens the study of that name, with the plan as it is now wanted, or begins it; whether it was there. A space with wider
+    /// bounds or further choices is taken over as well.
     ///
     /// # Errors
     /// If the study that is there is another one: of a different space, direction, optimizer or seed.
@@ -132,13 +134,21 @@ impl Study {
         let mut study = Self::open(storage, &definition.name)?;
         let known = study.state.definition();
         let different = [
-            (known.space != definition.space, "space (parameters or constraints)"),
             (known.direction != definition.direction, "direction"),
             (known.optimizer != definition.optimizer, "optimizer"),
             (known.seed != definition.seed, "seed"),
         ];
         if let Some((_, what)) = different.into_iter().find(|(differs, _)| *differs) {
             return Err(StudyError::Different { name: definition.name, what });
+        }
+        let changes = study.widen(&definition.space)?;
+        if !changes.is_empty() {
+            let trials = count(study.state.trials().len(), "trial");
+            storage.notify(&format!(
+                "study `{}` has a wider space now ({}); its {trials} stay",
+                definition.name,
+                changes.join("; ")
+            ));
         }
         study.change(definition.plan)?;
         Ok((study, true))

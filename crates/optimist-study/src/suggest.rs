@@ -25,6 +25,8 @@ pub struct Sampler {
     points: Vec<Vec<f64>>,
     /// How many updates of the study it knows.
     n_applied: usize,
+    /// And in which revision.
+    revision: usize,
 }
 
 impl Sampler {
@@ -34,14 +36,17 @@ impl Sampler {
     /// If the settings of the optimizer do not fit the study.
     pub fn new(state: &State) -> Result<Self, StudyError> {
         let optimizer = build(state.definition(), state.encoding().domain(), state.plan().trials)?;
-        Ok(Self { optimizer, points: Vec::new(), n_applied: 0 })
+        Ok(Self { optimizer, points: Vec::new(), n_applied: 0, revision: state.revision() })
     }
 
-    /// Applies what has happened since.
+    /// Applies what has happened since; from the start if what it knows was amended.
     ///
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn refresh(&mut self, state: &State) -> Result<(), StudyError> {
+        if self.revision != state.revision() {
+            *self = Self::new(state)?;
+        }
         while let Some(update) = state.updates().get(self.n_applied) {
             if let Update::Planned { trials } = *update {
                 self.optimizer = build(state.definition(), state.encoding().domain(), trials)?;

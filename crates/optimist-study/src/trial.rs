@@ -2,6 +2,7 @@
 
 use optimist::Why;
 use optimist::space::Assignment;
+use serde::Serialize;
 
 use crate::evaluation::Measurement;
 use crate::event::{FailureKind, Source};
@@ -33,10 +34,31 @@ pub struct Trial {
     pub asked_at: u64,
     /// When it was completed, failed or was cancelled.
     pub ended_at: Option<u64>,
+    /// What the log said before it was amended, the first first.
+    pub amendments: Vec<Amended>,
+}
+
+/// What the log said of a trial until it was amended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Amended {
+    /// When: milliseconds since 1970.
+    pub at: u64,
+    /// Why, if somebody said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How the trial stood.
+    pub state: TrialState,
+    /// What had been measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<f64>,
+    /// What it was thought to be run with, if that is another point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub params: Option<Assignment>,
 }
 
 /// How a trial stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TrialState {
     /// Somebody runs it.
     Running,

@@ -87,6 +87,13 @@ pub enum Ending {
         /// Why the last one did.
         last: String,
     },
+    /// The first trials all failed in the same way, and the plan sets no `max_failures`.
+    Hopeless {
+        /// How many.
+        n: usize,
+        /// Why the last one did.
+        last: String,
+    },
     /// No trial can be measured.
     CannotStart(StartError),
 }

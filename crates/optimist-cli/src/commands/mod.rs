@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+pub mod amend;
 pub mod ask;
 pub mod best;
 pub mod completions;
@@ -12,6 +13,7 @@ pub mod import;
 pub mod init;
 pub mod list;
 pub mod plot;
+pub mod retry;
 pub mod run;
 pub mod show;
 pub mod tell;

@@ -117,7 +117,8 @@ fn in_words(space: &Space, trials: &[&Trial]) -> String {
     let title = ["trial", "state", "value"].into_iter().chain(names(space)).map(str::to_owned).collect();
     let row = |trial: &&Trial| {
         let value = or_dash(trial.value().map(|value| significant(value, 6)));
-        let first = [trial.number.to_string(), trial.state.word().to_owned(), value];
+        let amended = if trial.amendments.is_empty() { "" } else { " (amended)" };
+        let first = [trial.number.to_string(), format!("{}{amended}", trial.state.word()), value];
         first.into_iter().chain(cells(&trial.params, space)).collect()
     };
     table(std::iter::once(title).chain(trials.iter().map(row)).collect())

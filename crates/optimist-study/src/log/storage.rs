@@ -79,6 +79,11 @@ impl Storage {
         self.backend.connect(&self.notify)
     }
 
+    /// Tells whoever listens.
+    pub(crate) fn notify(&self, sentence: &str) {
+        (self.notify)(sentence);
+    }
+
     /// Whether anything is there to read. Of our own backends only a file can be missing.
     ///
     /// # Errors

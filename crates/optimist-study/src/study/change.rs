@@ -113,11 +113,29 @@ impl Study {
         evaluation: impl Into<Evaluation>,
         seconds: Option<f64>,
     ) -> Result<Kept, StudyError> {
+        self.tell_with(trial, evaluation, seconds, &Assignment::default())
+    }
+
+    /// The same for a trial that was run with other values of some parameters, those in `with`, than it was asked for.
+    ///
+    /// # Errors
+    /// Also if the point is not in the space, or the trial has a value that was measured at another point.
+    pub fn tell_with(
+        &mut self,
+        trial: usize,
+        evaluation: impl Into<Evaluation>,
+        seconds: Option<f64>,
+        with: &Assignment,
+    ) -> Result<Kept, StudyError> {
         let evaluation = evaluation.into();
         check(trial, &evaluation)?;
         self.refresh()?;
         self.commit(|study| {
             let known = study.trial(trial)?;
+            let params = if with.is_empty() { None } else { study.really_used(known, with)? };
+            if params.is_some() && !known.measurements.is_empty() {
+                return Err(StudyError::OtherPoint { trial });
+            }
             if is_nothing_new(known, &evaluation) {
                 return Ok(Decision::leave(Kept::Already));
             }
@@ -132,7 +150,14 @@ impl Study {
                 }
                 Evaluation::Stopped { reason } => Event::Requeued { trial, cause: Cause::Stopped, reason },
             };
-            Ok(Decision::append(event, Kept::Stored).release(trial))
+            let amended = params.map(|params| Event::Amended {
+                trial,
+                params: Some(params),
+                outcome: None,
+                reason: None,
+            });
+            let events = amended.into_iter().chain([event]).collect();
+            Ok(Decision::append_all(events, Kept::Stored).release(trial))
         })
     }
 
@@ -213,7 +238,7 @@ impl Study {
         Event::Failed { trial: number, kind: FailureKind::Lost, reason, stderr: None, seconds: None }
     }
 
-    fn trial(&self, trial: usize) -> Result<&Trial, StudyError> {
+    pub(super) fn trial(&self, trial: usize) -> Result<&Trial, StudyError> {
         self.state.trials().get(trial).ok_or_else(|| StudyError::NoTrial {
             study: self.name().to_owned(),
             trial,
@@ -223,7 +248,7 @@ impl Study {
 }
 
 /// Whether a value is one that can be stored.
-fn check(trial: usize, evaluation: &Evaluation) -> Result<(), StudyError> {
+pub(super) fn check(trial: usize, evaluation: &Evaluation) -> Result<(), StudyError> {
     let Evaluation::Measured(Measurement { value, noise_std, .. }) = *evaluation else { return Ok(()) };
     match noise_std.filter(|std| !std.is_finite() || *std < 0.0) {
         _ if !value.is_finite() => Err(StudyError::NotFinite { trial, value }),
