@@ -298,3 +298,24 @@ fn verify_does_not_compare_what_another_engine_suggested() {
     let json: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!((&json["suggestions"], &json["by_other_engines"]), (&json!(1), &json!({ "999": 4 })));
 }
+
+#[test]
+fn the_end_of_a_line_that_is_too_long_is_not_a_line() {
+    let folder = Folder::new();
+    study(&folder, "head -c 1048576 /dev/zero | tr '\\0' x; echo 42", "trials = 1");
+    let output = folder.run(&["run", "study.toml"]).expect_code(1);
+    assert!(output.stderr.contains("expected a number or a JSON object"), "{}", output.stderr);
+    let folder = Folder::new();
+    study(&folder, "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo 42", "trials = 1");
+    folder.run(&["run", "study.toml"]).expect_code(0);
+}
+
+#[test]
+fn a_reply_that_is_nested_too_deeply_fails_its_trial_and_the_study_stays_readable() {
+    let folder = Folder::new();
+    let deep = format!("{}1{}", "{\"a\":".repeat(124), "}".repeat(124));
+    study(&folder, &format!("echo '{{\"value\": 1, \"metrics\": {deep}}}'"), "trials = 2");
+    let output = folder.run(&["run", "study.toml"]).expect_code(1);
+    assert!(output.stderr.contains("nested more than 32 levels deep"), "{}", output.stderr);
+    assert_eq!(opened(&folder).state().count(TrialState::Failed), 2);
+}

@@ -112,6 +112,28 @@ impl Direction {
     }
 }
 
+impl Plan {
+    /// What no study file could say, if it says so.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let counts = [
+            ("trials", self.trials),
+            ("workers", self.workers),
+            ("max_attempts", self.max_attempts),
+            ("replicates", self.replicates),
+            ("max_failures", self.max_failures.unwrap_or(1)),
+        ];
+        if let Some((name, _)) = counts.into_iter().find(|(_, n)| *n == 0) {
+            return Some(format!("`{name}` must be 1 or more, got 0"));
+        }
+        if self.lease.is_zero() {
+            return Some("`lease` must be above 0".to_owned());
+        }
+        let command = self.objective.as_ref().map(|objective| &objective.command);
+        let is_empty = command.is_some_and(|command| command.first().is_none_or(String::is_empty));
+        is_empty.then(|| "the objective has an empty command".to_owned())
+    }
+}
+
 impl Default for Plan {
     fn default() -> Self {
         Self {

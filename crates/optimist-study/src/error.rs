@@ -128,6 +128,20 @@ pub enum StudyError {
         /// What was given.
         noise_std: f64,
     },
+    /// What comes with a value is too much.
+    #[error("trial {trial}: {problem}")]
+    TooLarge {
+        /// The number of the trial.
+        trial: usize,
+        /// What is too large, and what to do.
+        problem: String,
+    },
+    /// What would be stored could not be read again.
+    #[error("this cannot be stored, because it could not be read again: {problem}")]
+    Unstorable {
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A point that is not in the space.
     #[error(transparent)]
     Space(#[from] SpaceError),

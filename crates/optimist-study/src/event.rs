@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::definition::{Definition, Plan};
 use crate::error::StudyError;
 use crate::evaluation::Measurement;
+use crate::limits::RECORD_BYTES;
 
 /// The latest version of records that this program reads and writes.
 pub const VERSION: u32 = 2;
@@ -247,9 +248,21 @@ impl Record {
         Self { v: event.version(), seq, at, event }
     }
 
-    /// As the log keeps it.
-    pub fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("names are strings and numbers are finite")
+    /// As the log keeps it, once it was read again and is the same.
+    ///
+    /// # Errors
+    /// If it is too large, or could not be read again.
+    pub fn to_json(&self) -> Result<String, StudyError> {
+        let unstorable = |problem: String| StudyError::Unstorable { problem };
+        let body = serde_json::to_string(self).map_err(|error| unstorable(error.to_string()))?;
+        if body.len() > RECORD_BYTES {
+            return Err(unstorable(format!("it has {} bytes, at most {RECORD_BYTES} are kept", body.len())));
+        }
+        match Self::from_json(&body) {
+            Ok(read) if read == *self => Ok(body),
+            Ok(_) => Err(unstorable("it would come back as something else".to_owned())),
+            Err(error) => Err(unstorable(error.to_string())),
+        }
     }
 
     /// Reads what [`Record::to_json`] wrote.
@@ -291,13 +304,31 @@ mod tests {
         let value = f64::from_bits(0x3fd3_3333_3333_3334);
         let measured = Measurement { noise_std: Some(5e-324), ..Measurement::new(value) };
         let record = Record::new(3, Event::Told { trial: 1, measured, seconds: Some(0.1 + 0.2) });
-        assert_eq!(Record::from_json(&record.to_json()).unwrap(), record, "{}", record.to_json());
+        assert_eq!(Record::from_json(&record.to_json().unwrap()).unwrap(), record);
         let params = Assignment::from_iter([("x", value), ("y", f64::MAX), ("z", -0.0)]);
         let asked =
             Event::Asked { trial: 0, params, source: Source::Replicate { of: 0 }, worker: None, why: None };
         let record = Record::new(2, asked);
-        let read = Record::from_json(&record.to_json()).unwrap();
+        let read = Record::from_json(&record.to_json().unwrap()).unwrap();
         assert_eq!(format!("{read:?}"), format!("{record:?}"));
+    }
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_written() {
+        let deep = (0..125).fold(serde_json::Value::Null, |inner, _| serde_json::json!([inner]));
+        let metrics = serde_json::Map::from_iter([("a".to_owned(), deep)]);
+        let measured = Measurement { metrics: Some(Box::new(metrics)), ..Measurement::new(1.0) };
+        let params = Assignment::from_iter([("x", f64::NAN)]);
+        let long = Event::Requeued { trial: 0, cause: Cause::Lost, reason: "x".repeat(RECORD_BYTES) };
+        for event in [
+            Event::Told { trial: 0, measured, seconds: None },
+            Event::Told { trial: 0, measured: Measurement::new(1.0), seconds: Some(f64::NAN) },
+            Event::Enqueued { params },
+            long,
+        ] {
+            let written = Record::new(2, event).to_json();
+            assert!(matches!(written, Err(StudyError::Unstorable { .. })), "{written:?}");
+        }
     }
 
     #[test]

@@ -51,6 +51,7 @@ mod identity;
 pub mod import;
 mod insight;
 mod interrupt;
+pub mod limits;
 pub mod log;
 pub mod objective;
 pub mod state;

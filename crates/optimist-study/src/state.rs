@@ -359,7 +359,13 @@ impl State {
 }
 
 impl Trial {
-    fn asked(number: usize, params: Assignment, source: Source, worker: Option<String>, at: u64) -> Self {
+    pub(crate) fn asked(
+        number: usize,
+        params: Assignment,
+        source: Source,
+        worker: Option<String>,
+        at: u64,
+    ) -> Self {
         Self {
             number,
             params,

@@ -87,7 +87,7 @@ impl Study {
         let (optimist, engine) = (env!("CARGO_PKG_VERSION").to_owned(), ENGINE_VERSION);
         let created = Event::Created { optimist, engine, definition };
         let record = Record::new(1, created);
-        let body = record.to_json();
+        let body = record.to_json()?;
         let state = State::new(record)?;
         let sampler = Sampler::new(&state)?;
         let mut log = storage.connect()?;

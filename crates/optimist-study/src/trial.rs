@@ -87,8 +87,11 @@ impl Trial {
     /// The value in the user's direction: of several measurements the mean.
     pub fn value(&self) -> Option<f64> {
         let n = self.measurements.len();
-        let sum: f64 = self.measurements.iter().map(|measured| measured.value).sum();
-        (n > 0).then(|| sum / n as f64)
+        let values = || self.measurements.iter().map(|measured| measured.value);
+        let mean = values().sum::<f64>() / n as f64;
+        // A sum of finite values may be too large where their mean is not.
+        let mean = if mean.is_finite() { mean } else { values().map(|value| value / n as f64).sum() };
+        (n > 0).then_some(mean)
     }
 
     /// The first trial at this point, if it was replicated: itself otherwise.
@@ -137,5 +140,22 @@ impl Failure {
             Some(stderr) => format!("{}\nstandard error ended with:\n{stderr}", self.reason),
             None => self.reason.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_finite_values_is_finite() {
+        let measurements = [1.7e308, 1.6e308].map(Measurement::new).to_vec();
+        let params = Assignment::default();
+        let trial = Trial { measurements, ..Trial::asked(0, params, Source::Enqueued, None, 0) };
+        assert!(
+            trial.value().is_some_and(|mean| (1.64e308..1.66e308).contains(&mean)),
+            "{:?}",
+            trial.value()
+        );
     }
 }

@@ -495,3 +495,32 @@ mod stopping {
         assert!(study.state().is_settled());
     }
 }
+
+#[test]
+fn what_is_nested_too_deeply_or_too_long_is_refused_and_the_study_stays_readable() {
+    let storage = Storage::memory();
+    let mut study = Study::create(&storage, definition("")).unwrap();
+    let nested = |levels: usize| {
+        let metrics = format!("{}{}", "{\"a\":".repeat(levels), "1".to_owned() + &"}".repeat(levels));
+        serde_json::from_str::<serde_json::Map<_, _>>(&metrics).ok().map(Box::new)
+    };
+    for levels in (1..128).step_by(3).chain(120..128) {
+        let Some(metrics) = nested(levels) else { continue };
+        let job = study.ask(None).unwrap();
+        let told =
+            study.tell(job.trial, Measurement { metrics: Some(metrics), ..Measurement::new(1.0) }, None);
+        assert_eq!(told.is_ok(), levels <= optimist_study::limits::METRICS_DEPTH, "{levels}");
+        if let Err(error) = told {
+            assert!(error.to_string().contains("nested more than 32 levels deep"), "{error}");
+        }
+        assert!(Study::open(&storage, study.name()).is_ok(), "{levels}");
+    }
+    let note = Some("x".repeat(1 << 17));
+    let error = study.tell(0, Measurement { note, ..Measurement::new(2.0) }, None).unwrap_err().to_string();
+    assert!(error.contains("the note has 131072 bytes"), "{error}");
+    let reason = "x".repeat(1 << 20);
+    let job = study.ask(None).unwrap();
+    study.tell(job.trial, Evaluation::failed(FailureKind::Crashed, reason), None).unwrap();
+    let kept = study.state().trials()[job.trial].failure.as_ref().map(|failure| failure.reason.len());
+    assert_eq!(kept, Some((1 << 16) + 3));
+}

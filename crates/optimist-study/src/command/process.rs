@@ -245,13 +245,32 @@ fn read_lines(stdout: impl Read, report: &SyncSender<Report>) {
     let mut stdout = BufReader::new(stdout);
     let mut line = Vec::new();
     while stdout.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-        let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
+        let is_cut = line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n");
+        let mut text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
+        if is_cut {
+            text.push_str("... (longer than 1 MiB)"); // nobody takes what is left for a whole line
+            skip_line(&mut stdout);
+        }
         if report.send(Report::Line(text)).is_err() {
             return;
         }
         line.clear();
     }
     let _ = report.send(Report::OutputClosed);
+}
+
+/// Reads on to the end of the line.
+fn skip_line(stdout: &mut impl BufRead) {
+    while let Ok(buffer @ [_, ..]) = stdout.fill_buf() {
+        let (n, is_end) = match buffer.iter().position(|byte| *byte == b'\n') {
+            Some(end) => (end + 1, true),
+            None => (buffer.len(), false),
+        };
+        stdout.consume(n);
+        if is_end {
+            return;
+        }
+    }
 }
 
 /// The last that was written to standard error.

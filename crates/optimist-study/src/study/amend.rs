@@ -11,6 +11,7 @@ use super::{Kept, Study};
 use crate::error::StudyError;
 use crate::evaluation::Evaluation;
 use crate::event::{Amendment, Event};
+use crate::limits::cut;
 use crate::trial::{Trial, TrialState};
 
 impl Study {
@@ -41,7 +42,7 @@ impl Study {
             if params.is_none() && outcome.is_none() {
                 return Ok(Decision::leave(Kept::Already));
             }
-            let reason = reason.map(str::to_owned);
+            let reason = reason.map(|reason| cut(reason.to_owned()));
             Ok(Decision::append(Event::Amended { trial, params, outcome, reason }, Kept::Stored))
         })
     }

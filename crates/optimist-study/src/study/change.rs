@@ -15,6 +15,7 @@ use crate::error::StudyError;
 use crate::evaluation::{Evaluation, Measurement};
 use crate::event::{Cause, Event, FailureKind, Source};
 use crate::identity::{Identity, is_gone};
+use crate::limits::cut;
 use crate::state::{Next, State};
 use crate::trial::{Trial, TrialState};
 
@@ -143,10 +144,10 @@ impl Study {
             let event = match evaluation.clone() {
                 Evaluation::Measured(measured) => Event::Told { trial, measured, seconds },
                 Evaluation::Failed { kind: FailureKind::Retried, reason, .. } if may_retry => {
-                    Event::Requeued { trial, cause: Cause::Retry, reason }
+                    Event::Requeued { trial, cause: Cause::Retry, reason: cut(reason) }
                 }
                 Evaluation::Failed { kind, reason, stderr } => {
-                    Event::Failed { trial, kind, reason, stderr, seconds }
+                    Event::Failed { trial, kind, reason: cut(reason), stderr: stderr.map(cut), seconds }
                 }
                 Evaluation::Stopped { reason } => Event::Requeued { trial, cause: Cause::Stopped, reason },
             };
@@ -249,11 +250,15 @@ impl Study {
 
 /// Whether a value is one that can be stored.
 pub(super) fn check(trial: usize, evaluation: &Evaluation) -> Result<(), StudyError> {
-    let Evaluation::Measured(Measurement { value, noise_std, .. }) = *evaluation else { return Ok(()) };
+    let Evaluation::Measured(measured) = evaluation else { return Ok(()) };
+    let Measurement { value, noise_std, .. } = *measured;
     match noise_std.filter(|std| !std.is_finite() || *std < 0.0) {
         _ if !value.is_finite() => Err(StudyError::NotFinite { trial, value }),
         Some(noise_std) => Err(StudyError::BadNoise { trial, noise_std }),
-        None => Ok(()),
+        None => match measured.excess() {
+            Some(problem) => Err(StudyError::TooLarge { trial, problem }),
+            None => Ok(()),
+        },
     }
 }
 
