@@ -17,7 +17,7 @@ const STUDY: &str = r#"
     name = "roast"
     direction = "maximize"
     seed = 3
-    trials = 40
+    trials = 120
     optimizer.name = "random"
     objective.command = ["sh", "-c", "echo $OPTIMIST_X"]
     parameters.x = { type = "float", low = -1, high = 1 }
@@ -46,7 +46,7 @@ fn a_run_waits_while_the_disk_is_full_and_then_goes_on() {
     let folder = Folder::new();
     folder.write("study.toml", STUDY);
     // A limit on the size of files is a full disk that needs no disk of its own; blocks have 512 bytes.
-    let script = "trap '' XFSZ; ulimit -S -f 256; exec \"$0\" run study.toml --json";
+    let script = "trap '' XFSZ; ulimit -S -f 112; exec \"$0\" run study.toml --json";
     let mut run = Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_optimist")])
         .current_dir(folder.path())
@@ -56,7 +56,7 @@ fn a_run_waits_while_the_disk_is_full_and_then_goes_on() {
         .unwrap();
     let mut errors = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
     let trouble =
-        errors.find(|line| line.contains("cannot be")).expect("the limit is too small for 40 trials");
+        errors.find(|line| line.contains("cannot be")).expect("the limit is too small for 120 trials");
     assert!(trouble.contains("optimist.db cannot be read or written: disk I/O error"), "{trouble}");
     assert!(trouble.contains("`ulimit -f`"), "what to do: {trouble}");
     assert!(trouble.contains("trial") || trouble.contains("the run waits"), "what happens: {trouble}");
@@ -70,9 +70,9 @@ fn a_run_waits_while_the_disk_is_full_and_then_goes_on() {
     let status = run.wait().unwrap();
     assert!(status.success(), "{:?}", reader.join());
     let trials = folder.run(&["trials", "roast", "--json", "--state", "complete"]).expect_code(0).stdout;
-    assert_eq!(trials.lines().count(), 40);
+    assert_eq!(trials.lines().count(), 120);
     let verified = folder.run(&["verify", "roast"]).expect_code(0).stdout;
-    assert!(verified.starts_with("81 records are sound; 40 suggestions"), "nothing twice: {verified}");
+    assert!(verified.starts_with("241 records are sound; 120 suggestions"), "nothing twice: {verified}");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn changes_that_cannot_be_taken_in_are_not_left_out_in_silence() {
     let folder = done();
     // As a crash leaves them: the last changes are in the log beside the file, and its index is lost.
     let writer = rusqlite::Connection::open(folder.path().join("optimist.db")).unwrap();
-    writer.query_row("SELECT count(*) FROM records", [], |_| Ok(())).unwrap();
+    writer.query_row("SELECT count(*) FROM linked", [], |_| Ok(())).unwrap();
     folder.run(&["run", "study.toml", "--trials", "8"]).expect_code(0);
     let copy = Folder::new();
     for file in ["optimist.db", "optimist.db-wal"] {

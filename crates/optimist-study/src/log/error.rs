@@ -101,7 +101,10 @@ pub enum StorageError {
         place: String,
     },
     /// What is there is not what was written.
-    #[error("{place} is damaged: {problem}; restore a copy, or save what `sqlite3 {place} .recover` finds")]
+    #[error(
+        "{place} is damaged: {problem}; restore a copy (`optimist backup` makes one), or save what is sound with `optimist \
+         salvage`"
+    )]
     Damaged {
         /// Which storage.
         place: String,

@@ -2,7 +2,7 @@
 //!
 //! An append locks the row of its study, so that appends to one study come one after the other. Leases go by the clock
 //! of the server. A connection that is lost is made again, and what was being done is done again: an append that had gone
-//! through before the connection broke is recognised by its text.
+//! through before the connection broke is recognised by its text. Records are linked (`chain`).
 
 use std::fmt::{self, Display, Formatter};
 use std::ops::ControlFlow;
@@ -13,10 +13,11 @@ use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::{Client, Config, Error, NoTls, Transaction};
 
-use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId, checksum};
+use super::chain::{Chain, Head, upgraded};
+use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId};
 
 /// The version of the tables.
-const FORMAT: i32 = 1;
+const FORMAT: i32 = 2;
 
 /// How long to try to reach a server that was there before.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -27,11 +28,13 @@ const BLOCK: i64 = 5000;
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS optimist_format (version INTEGER NOT NULL);
     CREATE TABLE IF NOT EXISTS optimist_studies (id BIGSERIAL PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-    CREATE TABLE IF NOT EXISTS optimist_records (
+    ALTER TABLE optimist_studies ADD COLUMN IF NOT EXISTS head BIGINT NOT NULL DEFAULT 0;
+    ALTER TABLE optimist_studies ADD COLUMN IF NOT EXISTS link BIGINT NOT NULL DEFAULT 0;
+    CREATE TABLE IF NOT EXISTS optimist_linked (
         study BIGINT NOT NULL,
         seq BIGINT NOT NULL,
         body TEXT NOT NULL,
-        checksum BIGINT NOT NULL,
+        link BIGINT NOT NULL,
         PRIMARY KEY (study, seq)
     );
     CREATE TABLE IF NOT EXISTS optimist_leases (
@@ -102,6 +105,14 @@ impl Postgres {
         }
     }
 
+    fn place(&self) -> String {
+        without_password(&self.url)
+    }
+
+    fn damaged(&self, problem: String) -> StorageError {
+        StorageError::Damaged { place: self.place(), problem }
+    }
+
     fn reconnect(&mut self, lost: &Error) -> Result<(), StorageError> {
         let place = without_password(&self.url);
         (self.notify)(&format!("the connection to {place} was lost ({}); reconnecting", reason(lost)));
@@ -135,7 +146,7 @@ impl Log for Postgres {
             let mut transaction = client.transaction()?;
             let query = "INSERT INTO optimist_studies (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id";
             let Some(row) = transaction.query_opt(query, &[&name])? else {
-                let query = "SELECT id FROM optimist_studies JOIN optimist_records ON study = id
+                let query = "SELECT id FROM optimist_studies JOIN optimist_linked ON study = id
                              WHERE name = $1 AND seq = 1 AND body = $2";
                 let ours = transaction.query_opt(query, &[&name, &first])?;
                 return match ours.filter(|_| n_lost > 0) {
@@ -144,7 +155,7 @@ impl Log for Postgres {
                 };
             };
             let id = StudyId(row.try_get(0)?);
-            insert(&mut transaction, id, 1, first)?;
+            insert(&mut transaction, id, Head::default(), std::slice::from_ref(&first))?;
             transaction.commit()?;
             Ok(Some(id))
         })
@@ -157,27 +168,30 @@ impl Log for Postgres {
         bodies: &[String],
         leases: &[LeaseChange],
     ) -> Result<Appended, StorageError> {
-        self.persist(|client, n_lost| {
+        let appended = self.persist(|client, n_lost| {
             let mut transaction = client.transaction()?;
-            let lock = "SELECT 1 FROM optimist_studies WHERE id = $1 FOR UPDATE";
-            if transaction.query_opt(lock, &[&study.0])?.is_none() {
-                return Ok(Appended::Gone);
-            }
-            let last = "SELECT max(seq) FROM optimist_records WHERE study = $1";
-            let last: Option<i64> = transaction.query_one(last, &[&study.0])?.try_get(0)?;
-            if last != Some(head.cast_signed()) {
+            let lock = "SELECT head, link FROM optimist_studies WHERE id = $1 FOR UPDATE";
+            let Some(row) = transaction.query_opt(lock, &[&study.0])? else {
+                return Ok(Some(Appended::Gone));
+            };
+            let last = self::head(&row)?;
+            if last.seq != head {
                 let went_through = n_lost > 0 && is_there(&mut transaction, study, head + 1, bodies)?;
-                return Ok(if went_through { Appended::Stored } else { Appended::Moved });
+                return Ok(Some(if went_through { Appended::Stored } else { Appended::Moved }));
             }
-            for (seq, body) in (head + 1..).zip(bodies) {
-                insert(&mut transaction, study, seq, body)?;
+            let there = "SELECT 1 FROM optimist_linked WHERE study = $1 AND seq = $2 AND link = $3";
+            if transaction.query_opt(there, &[&study.0, &last.seq.cast_signed(), &last.link])?.is_none() {
+                return Ok(None);
             }
+            insert(&mut transaction, study, last, bodies)?;
             for change in leases {
                 apply(&mut transaction, study, change)?;
             }
             transaction.commit()?;
-            Ok(Appended::Stored)
-        })
+            Ok(Some(Appended::Stored))
+        })?;
+        let missing = || format!("record {head} of study {} is missing at its end", study.0);
+        appended.ok_or_else(|| self.damaged(missing()))
     }
 
     fn read(
@@ -186,36 +200,64 @@ impl Log for Postgres {
         after: u64,
         each: &mut dyn FnMut(u64, &str) -> ControlFlow<()>,
     ) -> Result<(), StorageError> {
+        let start = self.persist(|client, _| {
+            let last = "SELECT head, link FROM optimist_studies WHERE id = $1";
+            let last = client.query_opt(last, &[&study.0])?;
+            let first = "SELECT seq, link FROM optimist_linked WHERE study = $1 AND seq = $2";
+            let first = client.query_opt(first, &[&study.0, &after.cast_signed()])?;
+            Ok((last.as_ref().map(head).transpose()?, first.as_ref().map(head).transpose()?))
+        })?;
+        let (last, first) = match start {
+            (None, _) => return Ok(()),
+            (Some(last), _) if after == 0 => (last, Head::default()),
+            (Some(last), Some(first)) => (last, first),
+            (Some(_), None) => {
+                let problem = format!("record {after} of study {} is not there any more", study.0);
+                return Err(self.damaged(problem));
+            }
+        };
+        let mut chain = Chain::after(study, first);
         let mut after = after.cast_signed();
         loop {
             let rows = self.persist(|client, _| {
-                let query = "SELECT seq, body, checksum FROM optimist_records
+                let query = "SELECT seq, link, body FROM optimist_linked
                              WHERE study = $1 AND seq > $2 ORDER BY seq LIMIT $3";
                 client.query(query, &[&study.0, &after, &BLOCK])
             })?;
             for row in &rows {
-                let seq: i64 = row.get(0);
-                let body: &str = row.get(1);
-                if checksum(body) != row.get::<_, i64>(2) {
-                    let problem = format!("record {seq} of study {} is not what was written", study.0);
-                    return Err(StorageError::Damaged { place: without_password(&self.url), problem });
-                }
-                if each(seq.cast_unsigned(), body).is_break() {
+                let place = self.place();
+                let unreadable = |error: Error| explain(&place, &error);
+                let stored = head(row).map_err(unreadable)?;
+                let body: &str = row.try_get(2).map_err(unreadable)?;
+                chain.follow(stored, body).map_err(|problem| self.damaged(problem))?;
+                if each(stored.seq, body).is_break() {
                     return Ok(());
                 }
-                after = seq;
+                after = stored.seq.cast_signed();
             }
             if rows.len() < BLOCK as usize {
-                return Ok(());
+                return chain.finish(last).map_err(|problem| self.damaged(problem));
             }
         }
+    }
+
+    fn check(&mut self) -> Result<(), StorageError> {
+        let orphan = self.persist(|client, _| {
+            let query = "SELECT study, seq FROM optimist_linked
+                         WHERE study NOT IN (SELECT id FROM optimist_studies) LIMIT 1";
+            let row = client.query_opt(query, &[])?;
+            row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
+        })?;
+        orphan.map_or(Ok(()), |(study, seq): (i64, i64)| {
+            Err(self.damaged(format!("record {seq} is of study {study}, which is not there")))
+        })
     }
 
     fn delete(&mut self, study: StudyId) -> Result<bool, StorageError> {
         self.persist(|client, n_lost| {
             let mut transaction = client.transaction()?;
             let n_studies = transaction.execute("DELETE FROM optimist_studies WHERE id = $1", &[&study.0])?;
-            transaction.execute("DELETE FROM optimist_records WHERE study = $1", &[&study.0])?;
+            transaction.execute("DELETE FROM optimist_linked WHERE study = $1", &[&study.0])?;
             transaction.execute("DELETE FROM optimist_leases WHERE study = $1", &[&study.0])?;
             transaction.commit()?;
             Ok(n_studies > 0 || n_lost > 0)
@@ -250,21 +292,62 @@ impl Log for Postgres {
     }
 }
 
-/// Makes the tables if they are not there; the version of those that are.
+/// Makes the tables if they are not there, or brings those of the first version up to date; the version of those that are.
 fn prepare(client: &mut Client) -> Result<i32, Error> {
-    if let Some(version) = version(client)? {
+    if let Some(version) = version(client)?
+        && version >= FORMAT
+    {
         return Ok(version);
     }
     let mut transaction = client.transaction()?;
-    // Of several that find no tables, one makes them.
+    // Of several that find no tables, or old ones, one makes them.
     transaction.execute("SELECT pg_advisory_xact_lock(5790430)", &[])?;
     transaction.batch_execute(TABLES)?;
-    let known = transaction.query_opt("SELECT version FROM optimist_format", &[])?;
-    if known.is_none() {
-        transaction.execute("INSERT INTO optimist_format VALUES ($1)", &[&FORMAT])?;
+    let known = transaction.query_opt("SELECT max(version) FROM optimist_format", &[])?;
+    let known = known.map_or(Ok(None), |row| row.try_get::<_, Option<i32>>(0))?;
+    match known {
+        None => {
+            transaction.execute("INSERT INTO optimist_format VALUES ($1)", &[&FORMAT])?;
+        }
+        Some(version) if version < FORMAT => {
+            upgrade(&mut transaction)?;
+            transaction.execute("UPDATE optimist_format SET version = $1", &[&FORMAT])?;
+        }
+        Some(_) => {} // somebody else was faster
     }
     transaction.commit()?;
     Ok(version(client)?.unwrap_or(FORMAT))
+}
+
+/// Links the records of the first version. Their table is dropped, so that an older program fails instead of writing records
+/// without links.
+fn upgrade(transaction: &mut Transaction<'_>) -> Result<(), Error> {
+    transaction.execute("LOCK TABLE optimist_records IN ACCESS EXCLUSIVE MODE", &[])?;
+    let studies = transaction.query("SELECT DISTINCT study FROM optimist_records", &[])?;
+    for study in studies {
+        let study = StudyId(study.try_get(0)?);
+        let query = "SELECT seq, body, checksum FROM optimist_records WHERE study = $1 ORDER BY seq";
+        let rows = transaction.query(query, &[&study.0])?;
+        let record = |row: &postgres::Row| {
+            Ok((row.try_get::<_, i64>(0)?.cast_unsigned(), row.try_get::<_, String>(1)?, row.try_get(2)?))
+        };
+        let records = rows.iter().map(record).collect::<Result<Vec<(u64, String, i64)>, Error>>()?;
+        let heads = upgraded(study, records.iter().map(|(seq, body, sum)| (*seq, body.as_str(), *sum)));
+        let (numbers, links): (Vec<i64>, Vec<i64>) =
+            heads.iter().map(|head| (head.seq.cast_signed(), head.link)).unzip();
+        let query = "INSERT INTO optimist_linked (study, seq, body, link)
+                     SELECT study, seq, body, new.link FROM optimist_records
+                     JOIN unnest($2::bigint[], $3::bigint[]) AS new (number, link) ON seq = number
+                     WHERE study = $1";
+        transaction.execute(query, &[&study.0, &numbers, &links])?;
+        set_head(transaction, study, heads.last().copied().unwrap_or_default())?;
+    }
+    transaction.execute("DROP TABLE optimist_records", &[]).map(drop)
+}
+
+/// The first two columns: a number and a link.
+fn head(row: &postgres::Row) -> Result<Head, Error> {
+    Ok(Head { seq: row.try_get::<_, i64>(0)?.cast_unsigned(), link: row.try_get(1)? })
 }
 
 fn version(client: &mut Client) -> Result<Option<i32>, Error> {
@@ -277,9 +360,26 @@ fn version(client: &mut Client) -> Result<Option<i32>, Error> {
     row.map_or(Ok(None), |row| row.try_get(0))
 }
 
-fn insert(transaction: &mut Transaction<'_>, study: StudyId, seq: u64, body: &str) -> Result<(), Error> {
-    let query = "INSERT INTO optimist_records (study, seq, body, checksum) VALUES ($1, $2, $3, $4)";
-    transaction.execute(query, &[&study.0, &seq.cast_signed(), &body, &checksum(body)]).map(drop)
+/// Appends records behind `last`, and keeps the new head.
+fn insert(
+    transaction: &mut Transaction<'_>,
+    study: StudyId,
+    last: Head,
+    bodies: &[impl AsRef<str>],
+) -> Result<(), Error> {
+    let mut chain = Chain::after(study, last);
+    let mut head = last;
+    for body in bodies.iter().map(AsRef::as_ref) {
+        head = chain.append(body);
+        let query = "INSERT INTO optimist_linked (study, seq, body, link) VALUES ($1, $2, $3, $4)";
+        transaction.execute(query, &[&study.0, &head.seq.cast_signed(), &body, &head.link])?;
+    }
+    set_head(transaction, study, head)
+}
+
+fn set_head(transaction: &mut Transaction<'_>, study: StudyId, head: Head) -> Result<(), Error> {
+    let query = "UPDATE optimist_studies SET head = $2, link = $3 WHERE id = $1";
+    transaction.execute(query, &[&study.0, &head.seq.cast_signed(), &head.link]).map(drop)
 }
 
 fn is_there(
@@ -289,7 +389,7 @@ fn is_there(
     bodies: &[String],
 ) -> Result<bool, Error> {
     let Some(first) = bodies.first() else { return Ok(false) };
-    let query = "SELECT 1 FROM optimist_records WHERE study = $1 AND seq = $2 AND body = $3";
+    let query = "SELECT 1 FROM optimist_linked WHERE study = $1 AND seq = $2 AND body = $3";
     Ok(transaction.query_opt(query, &[&study.0, &seq.cast_signed(), first])?.is_some())
 }
 
@@ -393,6 +493,45 @@ mod tests {
         client.batch_execute(&format!("CREATE SCHEMA {schema}")).unwrap();
         let separator = if url.contains('?') { '&' } else { '?' };
         Some(Storage::postgres(format!("{url}{separator}options=-csearch_path%3D{schema}")))
+    }
+
+    #[test]
+    fn a_database_of_the_first_version_is_taken_up_and_a_missing_end_is_noticed() {
+        let Some(storage) = scratch("an upgrade") else { return };
+        let url = storage.to_string();
+        let mut client = Client::connect(&url, NoTls).unwrap();
+        client
+            .batch_execute(
+                "CREATE TABLE optimist_format (version INTEGER NOT NULL);
+                 INSERT INTO optimist_format VALUES (1);
+                 CREATE TABLE optimist_studies (id BIGSERIAL PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+                 CREATE TABLE optimist_records (study BIGINT NOT NULL, seq BIGINT NOT NULL, body TEXT NOT NULL,
+                     checksum BIGINT NOT NULL, PRIMARY KEY (study, seq));
+                 INSERT INTO optimist_studies (name) VALUES ('s');",
+            )
+            .unwrap();
+        for (seq, body) in (1_i64..).zip(["one", "two", "three"]) {
+            let sum = crate::log::chain::checksum(body);
+            let query = "INSERT INTO optimist_records VALUES (1, $1, $2, $3)";
+            client.execute(query, &[&seq, &body, &sum]).unwrap();
+        }
+        let mut log = storage.connect().unwrap();
+        let study = log.studies().unwrap()[0].id;
+        let read = |log: &mut Box<dyn Log>| {
+            let mut n = 0;
+            let each = &mut |_, _: &str| {
+                n += 1;
+                ControlFlow::Continue(())
+            };
+            log.read(study, 0, each).map(|()| n)
+        };
+        assert_eq!(read(&mut log), Ok(3));
+        assert_eq!(log.append(study, 3, &["four".to_owned()], &[]), Ok(Appended::Stored));
+        assert_eq!(read(&mut storage.connect().unwrap()), Ok(4));
+        client.execute("DELETE FROM optimist_linked WHERE seq > 2", &[]).unwrap();
+        let error = read(&mut log).unwrap_err().to_string();
+        assert!(error.contains("records 3 to 4 of study 1 are missing at its end"), "{error}");
+        assert!(log.append(study, 4, &["five".to_owned()], &[]).is_err());
     }
 
     #[test]
