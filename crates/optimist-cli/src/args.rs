@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::amend::AmendArgs;
 use crate::commands::ask::AskArgs;
+use crate::commands::backup::BackupArgs;
 use crate::commands::best::BestArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::create::CreateArgs;
@@ -17,6 +18,7 @@ use crate::commands::list::ListArgs;
 use crate::commands::plot::PlotArgs;
 use crate::commands::retry::RetryArgs;
 use crate::commands::run::RunArgs;
+use crate::commands::salvage::SalvageArgs;
 use crate::commands::show::ShowArgs;
 use crate::commands::tell::TellArgs;
 use crate::commands::trials::TrialsArgs;
@@ -69,6 +71,10 @@ pub enum Command {
     Trials(TrialsArgs),
     /// Write the whole log of a study to a file, losslessly
     Export(ExportArgs),
+    /// Copy all studies to a file, while others go on
+    Backup(BackupArgs),
+    /// Make a new study of what is sound in a damaged one
+    Salvage(SalvageArgs),
     /// Remove a study for good
     Delete(DeleteArgs),
     /// Take in trials that were made elsewhere: a CSV or JSON table, or an Optuna database

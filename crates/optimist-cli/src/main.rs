@@ -43,6 +43,8 @@ fn main() -> ExitCode {
         Command::Best(args) => commands::best::execute(args),
         Command::Trials(args) => commands::trials::execute(args),
         Command::Export(args) => commands::export::execute(args),
+        Command::Backup(args) => commands::backup::execute(args),
+        Command::Salvage(args) => commands::salvage::execute(args),
         Command::Delete(args) => commands::delete::execute(args),
         Command::Import(args) => commands::import::execute(args),
         Command::Plot(args) => commands::plot::execute(args),

@@ -48,6 +48,16 @@ pub struct AnyStudyArgs {
 }
 
 impl StudyArgs {
+    /// The storage meant.
+    pub fn storage(&self) -> Result<Storage, StorageError> {
+        self.storage.storage()
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.study
+    }
+
     /// Opens it.
     pub fn open(&self) -> anyhow::Result<Study> {
         Ok(Study::open(&self.storage.storage()?, &self.study)?)

@@ -195,3 +195,38 @@ impl Drop for Reader<'_> {
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
+
+#[test]
+fn a_backup_is_a_storage_with_every_study_and_what_is_sound_of_a_damaged_one_is_saved() {
+    let folder = done();
+    folder.write("other.toml", &STUDY.replace("roast", "brew"));
+    folder.run(&["create", "other.toml"]).expect_code(0);
+    let output = folder.run(&["backup", "copy.db"]).expect_code(0);
+    assert!(output.stdout.starts_with("2 studies with 14 records copied to copy.db"), "{}", output.stdout);
+    let trials = |storage: &str| {
+        folder.run(&["trials", "roast", "--json", "--storage", storage]).expect_code(0).stdout
+    };
+    assert_eq!(trials("copy.db"), trials("optimist.db"));
+    folder.run(&["verify", "roast", "--storage", "copy.db"]).expect_code(0);
+    let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert!(!files.iter().any(|file| file.to_string_lossy().contains("partial")), "{files:?}");
+    let again = folder.run(&["backup", "copy.db"]).expect_code(1);
+    assert!(again.stderr.contains("copy.db is there already"), "{}", again.stderr);
+    folder.run(&["backup", "none.db", "--storage", "nowhere.db"]).expect_code(1);
+
+    let writer = rusqlite::Connection::open(folder.path().join("optimist.db")).unwrap();
+    writer.execute("DELETE FROM linked WHERE study = 1 AND seq = 6", []).unwrap();
+    drop(writer);
+    let output = folder.run(&["show", "roast"]).expect_code(1);
+    for words in ["record 6 of study 1 is missing", "optimist salvage", "optimist backup"] {
+        assert!(output.stderr.contains(words), "{words}: {}", output.stderr);
+    }
+    folder.run(&["backup", "damaged.db"]).expect_code(1);
+    assert!(!folder.path().join("damaged.db").exists());
+    let output = folder.run(&["salvage", "roast", "saved.db"]).expect_code(0);
+    assert!(output.stdout.contains("the first 5 records are as they were"), "{}", output.stdout);
+    let saved = folder.run(&["trials", "roast", "--json", "--storage", "saved.db"]).expect_code(0).stdout;
+    let is_complete = |line: &&str| line.contains("\"state\":\"complete\"");
+    assert_eq!(saved.lines().filter(is_complete).count(), 5, "{saved}");
+    folder.run(&["verify", "roast", "--storage", "saved.db"]).expect_code(0);
+}

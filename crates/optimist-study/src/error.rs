@@ -170,6 +170,20 @@ pub enum StudyError {
         /// The last one known here.
         known: u32,
     },
+    /// Nothing can be made of what is left of a study.
+    #[error(
+        "nothing of study `{name}` can be saved: its first record, which says what it is about, is damaged"
+    )]
+    Lost {
+        /// What it was called.
+        name: String,
+    },
+    /// A copy is not what was copied.
+    #[error("the copy of study `{name}` is not the same; check the disk, and try again")]
+    BadCopy {
+        /// What it is called.
+        name: String,
+    },
     /// A record makes no sense by itself.
     #[error("a record of the study cannot be read: {problem}")]
     Unreadable {

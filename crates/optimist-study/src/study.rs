@@ -6,6 +6,7 @@
 mod amend;
 mod change;
 mod commit;
+mod rescue;
 mod transfer;
 
 use std::ops::ControlFlow;
@@ -23,6 +24,7 @@ use crate::state::State;
 use crate::suggest::{self, Sampler, Verification};
 use crate::view::Best;
 use crate::view::number::count;
+pub use rescue::{Salvaged, backup};
 
 /// A study that is open.
 pub struct Study {

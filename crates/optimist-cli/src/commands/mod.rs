@@ -2,6 +2,7 @@
 
 pub mod amend;
 pub mod ask;
+pub mod backup;
 pub mod best;
 pub mod completions;
 pub mod create;
@@ -15,6 +16,7 @@ pub mod list;
 pub mod plot;
 pub mod retry;
 pub mod run;
+pub mod salvage;
 pub mod show;
 pub mod tell;
 pub mod trials;

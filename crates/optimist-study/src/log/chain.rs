@@ -66,6 +66,27 @@ impl Chain {
     }
 }
 
+/// Tells sound records from damaged ones, where some may be missing.
+pub struct Sieve {
+    study: StudyId,
+    /// What is stored of the record before, sound or not.
+    before: Option<Head>,
+}
+
+impl Sieve {
+    /// Before the first record.
+    pub fn new(study: StudyId) -> Self {
+        Self { study, before: Some(Head::default()) }
+    }
+
+    /// Whether the next record that can be read is what was written. If the one before it is missing, nobody can tell, and it
+    /// is taken for sound.
+    pub fn is_sound(&mut self, stored: Head, body: &str) -> bool {
+        let before = self.before.replace(stored).filter(|before| before.seq + 1 == stored.seq);
+        before.is_none_or(|before| link(self.study, stored.seq, before.link, body) == stored.link)
+    }
+}
+
 /// FNV-1a over study, number, the link before and the text.
 fn link(study: StudyId, seq: u64, before: i64, body: &str) -> i64 {
     let numbers = [study.0.cast_unsigned(), seq, before.cast_unsigned()];

@@ -62,6 +62,22 @@ pub trait Log: Send {
         each: &mut dyn FnMut(u64, &str) -> ControlFlow<()>,
     ) -> Result<(), StorageError>;
 
+    /// Gives every record to `each` that can still be read and is what was written, as far as that can be told, in order: damage
+    /// is left out, and not an error.
+    ///
+    /// # Errors
+    /// If storage cannot be read for another reason.
+    fn salvage(&mut self, study: StudyId, each: &mut dyn FnMut(u64, &str)) -> Result<(), StorageError> {
+        let all = &mut |seq, body: &str| {
+            each(seq, body);
+            ControlFlow::Continue(())
+        };
+        match self.read(study, 0, all) {
+            Err(StorageError::Damaged { .. }) => Ok(()),
+            result => result,
+        }
+    }
+
     /// Looks for damage that reading alone may not notice. Only SQLite can say more than its records' checksums do.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::{Client, Config, Error, NoTls, Transaction};
 
-use super::chain::{Chain, Head, upgraded};
+use super::chain::{Chain, Head, Sieve, upgraded};
 use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId};
 
 /// The version of the tables.
@@ -239,6 +239,22 @@ impl Log for Postgres {
                 return chain.finish(last).map_err(|problem| self.damaged(problem));
             }
         }
+    }
+
+    fn salvage(&mut self, study: StudyId, each: &mut dyn FnMut(u64, &str)) -> Result<(), StorageError> {
+        let rows = self.persist(|client, _| {
+            let query = "SELECT seq, link, body FROM optimist_linked WHERE study = $1 ORDER BY seq";
+            client.query(query, &[&study.0])
+        })?;
+        let mut sieve = Sieve::new(study);
+        for row in &rows {
+            if let (Ok(stored), Ok(body)) = (head(row), row.try_get::<_, &str>(2))
+                && sieve.is_sound(stored, body)
+            {
+                each(stored.seq, body);
+            }
+        }
+        Ok(())
     }
 
     fn check(&mut self) -> Result<(), StorageError> {

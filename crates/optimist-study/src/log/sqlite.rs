@@ -16,7 +16,7 @@ use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
 
-use super::chain::{Chain, Head, checksum};
+use super::chain::{Chain, Head, Sieve, checksum};
 use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId};
 
 /// In the header of our files: "OPTM".
@@ -259,6 +259,39 @@ impl Log for Sqlite {
     ) -> Result<(), StorageError> {
         let followed = self.follow(study, after, each).map_err(|error| explain(&self.place, &error))?;
         followed.map_err(|problem| self.damaged(problem))
+    }
+
+    fn salvage(&mut self, study: StudyId, each: &mut dyn FnMut(u64, &str)) -> Result<(), StorageError> {
+        let query = match self.is_unlinked {
+            true => "SELECT seq, checksum, body FROM records WHERE study = ?1 AND seq > ?2 ORDER BY seq",
+            false => "SELECT seq, link, body FROM linked WHERE study = ?1 AND seq > ?2 ORDER BY seq",
+        };
+        let mut sieve = Sieve::new(study);
+        let (mut after, mut last) = (0, self.head(study).ok().flatten().map_or(0, |head| head.seq));
+        // Behind a page that cannot be read there may be others that can.
+        while after <= last {
+            let mut rescue = || -> Result<(), rusqlite::Error> {
+                let mut statement = self.connection.prepare(query)?;
+                let mut rows = statement.query(params![study.0, after.cast_signed()])?;
+                while let Some(row) = rows.next()? {
+                    let stored = head(row)?;
+                    after = stored.seq;
+                    let body = row.get_ref(2)?.as_str()?;
+                    let is_sound = match self.is_unlinked {
+                        true => checksum(body) == stored.link,
+                        false => sieve.is_sound(stored, body),
+                    };
+                    if is_sound {
+                        each(stored.seq, body);
+                    }
+                }
+                last = 0;
+                Ok(())
+            };
+            let _ = rescue(); // what is wrong there is what `read` says
+            after += 1;
+        }
+        Ok(())
     }
 
     fn check(&mut self) -> Result<(), StorageError> {
