@@ -524,6 +524,14 @@ fn storage_is_said_by_an_option_or_a_variable() {
 }
 
 #[test]
+fn a_place_where_nothing_can_be_is_an_error() {
+    let folder = Folder::new();
+    expect_error(&folder, &["list", "--storage", "nonexistent/a.db"], 1, &["there is no folder nonexistent"]);
+    expect_error(&folder, &["list", "--storage", ":memory:"], 1, &["give `memory` to keep nothing"]);
+    folder.run(&["list", "--storage", "a.db"]).expect_code(0);
+}
+
+#[test]
 fn the_study_that_init_writes_runs() {
     let folder = Folder::new();
     let written = folder.run(&["init", "--yes"]).expect_code(0);

@@ -148,6 +148,19 @@ pub enum StudyError {
     /// The settings of the optimizer do not fit the study.
     #[error(transparent)]
     Method(#[from] MethodError),
+    /// A model that cannot be fitted to so much.
+    #[error(
+        "{optimizer} cannot learn from {n_values} values, at most {most}: its memory grows with their square; go on with go-ucb, \
+         tpe or random in a study of its own, which `optimist import` can give these trials"
+    )]
+    TooManyValues {
+        /// By name.
+        optimizer: String,
+        /// How many there are.
+        n_values: usize,
+        /// How many it can learn from.
+        most: usize,
+    },
     /// A value was measured and cannot be stored.
     #[error(
         "trial {trial} measured {value}, which could not be stored: {problem}; `optimist tell` takes it later"

@@ -206,12 +206,15 @@ impl Study {
         read_on(&mut *self.log, self.id, &mut self.state)
     }
 
-    /// The point to bet on: that with the best posterior mean, where the optimizer has a model; `None` before the first
-    /// value.
+    /// The point to bet on: that with the best posterior mean, where the optimizer has a model that can be fitted to all values,
+    /// or with the best value observed; `None` before the first value.
     ///
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn recommend(&mut self) -> Result<Option<Best>, StudyError> {
+        if suggest::check_size(&self.state).is_err() {
+            return Ok(self.state.best_observed().and_then(Best::observed));
+        }
         let recommended = self.sampler()?.0.recommend();
         Ok(recommended.map(|(recommended, trial)| Best::new(&self.state, recommended, trial)))
     }
@@ -222,6 +225,7 @@ impl Study {
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn ranking(&mut self, n: usize) -> Result<Vec<Best>, StudyError> {
+        suggest::check_size(&self.state)?;
         let ranking = self.sampler()?.0.ranking(n);
         Ok(ranking
             .into_iter()
@@ -242,6 +246,9 @@ impl Study {
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn warnings(&mut self) -> Result<Vec<String>, StudyError> {
+        if let Err(error) = suggest::check_size(&self.state) {
+            return Ok(vec![error.to_string()]);
+        }
         let (sampler, state) = self.sampler()?;
         let mut warnings = sampler.warnings();
         for (because, n) in state.random_draws() {

@@ -18,6 +18,23 @@ use crate::event::{Event, Record, Source};
 use crate::log::{Log, StudyId};
 use crate::state::{State, Update};
 
+/// The most values that a Gaussian process is fitted to: memory grows with their square, and this is 0.8 GB a matrix.
+const MOST_FOR_A_PROCESS: usize = 10_000;
+
+/// Whether the optimizer's model can be fitted to what a study has.
+///
+/// # Errors
+/// If there are too many values for it.
+pub(crate) fn check_size(state: &State) -> Result<(), StudyError> {
+    let optimizer = state.definition().optimizer.name();
+    let n_values = state.trials().iter().map(|trial| trial.measurements.len()).sum();
+    if optimizer.starts_with("gp-") && n_values > MOST_FOR_A_PROCESS {
+        let optimizer = optimizer.to_owned();
+        return Err(StudyError::TooManyValues { optimizer, n_values, most: MOST_FOR_A_PROCESS });
+    }
+    Ok(())
+}
+
 /// An optimizer that follows a study.
 pub struct Sampler {
     optimizer: Optimizer,

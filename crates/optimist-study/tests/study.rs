@@ -524,3 +524,22 @@ fn what_is_nested_too_deeply_or_too_long_is_refused_and_the_study_stays_readable
     let kept = study.state().trials()[job.trial].failure.as_ref().map(|failure| failure.reason.len());
     assert_eq!(kept, Some((1 << 16) + 3));
 }
+
+#[test]
+fn a_gaussian_process_with_too_many_values_says_so_and_the_best_is_still_shown() {
+    let mut study = Study::create(&Storage::memory(), definition("optimizer.name = 'gp-ei'")).unwrap();
+    let import = |i: usize| {
+        let params =
+            Assignment::from_iter([("x", Value::Float(1e-3 + i as f64 * 1e-5)), ("kind", "a".into())]);
+        optimist_study::Import { params, outcome: Ok(Measurement::new(i as f64)) }
+    };
+    let imports: Vec<_> = (0..10_001).map(import).collect();
+    study.import(&imports).unwrap();
+    let best = study.recommend().unwrap().unwrap();
+    assert_eq!((best.trial, best.mean, best.std), (Some(0), 0.0, None));
+    for error in [study.ask(None).err(), study.ranking(3).err()] {
+        let error = error.expect("it is refused").to_string();
+        assert!(error.contains("gp-ei cannot learn from 10001 values, at most 10000"), "{error}");
+    }
+    assert_eq!(study.warnings().unwrap().len(), 1);
+}

@@ -23,6 +23,14 @@ pub enum StorageError {
     /// An empty word.
     #[error("storage has no name; give a file such as optimist.db, or postgres://user@host/database")]
     NoPlace,
+    /// A name that SQLite would not take for a file's.
+    #[error(
+        "`{word}` is not the name of a file; give `memory` to keep nothing, or a file such as optimist.db"
+    )]
+    NoFile {
+        /// What was given.
+        word: String,
+    },
     /// The file cannot be opened or made.
     #[error("cannot open {place}: {reason}; check that the folder is there and that you may write to it")]
     CannotOpen {

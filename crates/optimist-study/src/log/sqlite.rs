@@ -64,7 +64,14 @@ impl Backend for SqliteFile {
             Ok(file) if file.is_file() && file.len() == 0 => {
                 Err(StorageError::Empty { place: self.to_string() })
             }
-            found => Ok(found.is_ok()),
+            Ok(_) => Ok(true),
+            Err(_) => match self.0.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                Some(folder) if !folder.is_dir() => {
+                    let reason = format!("there is no folder {}", folder.display());
+                    Err(StorageError::CannotOpen { place: self.to_string(), reason })
+                }
+                _ => Ok(false),
+            },
         }
     }
 }

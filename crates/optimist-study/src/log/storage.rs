@@ -99,6 +99,7 @@ impl FromStr for Storage {
     fn from_str(word: &str) -> Result<Self, StorageError> {
         match word.split_once("://") {
             _ if word == "memory" => Ok(Self::memory()),
+            _ if word == ":memory:" => Err(StorageError::NoFile { word: word.to_owned() }),
             Some(("postgres" | "postgresql", _)) => database(word),
             Some((scheme, _)) => Err(StorageError::UnknownScheme { scheme: scheme.to_owned() }),
             None if word.is_empty() => Err(StorageError::NoPlace),
@@ -160,6 +161,8 @@ mod tests {
         let error = "mysql://host/lab".parse::<Storage>().unwrap_err().to_string();
         assert!(error.contains("`mysql://`") && error.contains("postgres://"), "{error}");
         assert!("".parse::<Storage>().is_err());
+        let error = ":memory:".parse::<Storage>().unwrap_err().to_string();
+        assert!(error.contains("`memory`"), "{error}");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::event::{Cause, Event, FailureKind, Source};
 use crate::identity::{Identity, is_gone};
 use crate::limits::cut;
 use crate::state::{Next, State};
+use crate::suggest::check_size;
 use crate::trial::{Trial, TrialState};
 
 impl Study {
@@ -89,6 +90,7 @@ impl Study {
     }
 
     fn suggest(&mut self, trial: usize) -> Result<(Source, Assignment, Option<Why>), StudyError> {
+        check_size(&self.state)?;
         let (sampler, state) = self.sampler()?;
         let gain = state.plan().min_gain.and_then(|_| sampler.expected_gain());
         let source = Source::Suggested {
