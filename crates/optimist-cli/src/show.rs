@@ -14,6 +14,11 @@ pub fn print(text: impl std::fmt::Display) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Prints a remark on standard error, if anybody can still read it: a terminal may be gone.
+pub fn say(text: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
 /// Prints a line of JSON on standard output.
 pub fn print_json(object: &impl Serialize) -> anyhow::Result<()> {
     print(serde_json::to_string(object)?)

@@ -2,7 +2,10 @@
 
 use anyhow::bail;
 use clap::Args;
+use optimist_study::worker::MAX_WORKERS;
 use optimist_study::{Storage, StorageError, Study};
+
+use crate::show::say;
 
 /// What is used if nothing else is said.
 const DEFAULT: &str = "optimist.db";
@@ -25,7 +28,7 @@ impl StorageArgs {
         let variable = std::env::var(VARIABLE).ok().filter(|word| !word.is_empty());
         let word = self.storage.clone().or(variable).unwrap_or_else(|| DEFAULT.to_owned());
         let storage: Storage = word.parse()?;
-        Ok(storage.with_notify(|trouble| eprintln!("{trouble}")))
+        Ok(storage.with_notify(|trouble| say(trouble)))
     }
 }
 
@@ -82,4 +85,15 @@ pub fn names(storage: &Storage) -> Result<Vec<String>, StorageError> {
     }
     let entries = storage.connect()?.studies()?;
     Ok(entries.into_iter().map(|entry| entry.name).collect())
+}
+
+/// A number of workers, of the command line.
+pub fn workers(word: &str) -> Result<usize, String> {
+    let n: usize = word.parse().map_err(|_| "give a whole number".to_owned())?;
+    match n {
+        1..=MAX_WORKERS => Ok(n),
+        _ => Err(format!(
+            "one process has 1 to {MAX_WORKERS} workers; `optimist worker` adds more, also on other machines"
+        )),
+    }
 }

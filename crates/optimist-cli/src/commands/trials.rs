@@ -9,7 +9,7 @@ use optimist_study::view::TrialView;
 use optimist_study::view::number::significant;
 use optimist_study::{State, Trial, TrialState};
 
-use crate::show::{cells, names, or_dash, print, print_json, table};
+use crate::show::{cells, names, or_dash, print, print_json, say, table};
 use crate::storage::AnyStudyArgs;
 
 const EXAMPLES: &str = "\
@@ -79,7 +79,7 @@ pub fn execute(args: TrialsArgs) -> anyhow::Result<ExitCode> {
         Format::Jsonl => trials.iter().try_for_each(|trial| print_json(&TrialView::new(trial)))?,
         Format::Csv => write_csv(space, &trials)?,
         Format::Table if trials.is_empty() => {
-            eprintln!("there are no such trials in study `{}`", study.name())
+            say(format!("there are no such trials in study `{}`", study.name()))
         }
         Format::Table => print(in_words(space, &trials))?,
     }

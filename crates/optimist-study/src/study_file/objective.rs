@@ -26,6 +26,11 @@ pub fn objective(
     table.finish(problems);
 
     let (command, span) = (command?, entry?.value.span());
+    if folder.to_str().is_none() {
+        let message = format!("the command cannot run in {}: the name is not UTF-8", folder.display());
+        let help = "rename the folder, or move the study file to another";
+        problems.push(Problem::new(span.clone(), message, "runs in the folder of the study file").help(help));
+    }
     let words = command.iter().flat_map(|argument| placeholders(argument));
     problems.extend(words.filter_map(|word| placeholder_problem(word, &span, mode, parameters)));
     if mode == Mode::Once {
