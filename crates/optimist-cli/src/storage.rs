@@ -16,7 +16,7 @@ const VARIABLE: &str = "OPTIMIST_STORAGE";
 /// Where studies are kept.
 #[derive(Debug, Args)]
 pub struct StorageArgs {
-    /// Where studies are kept: a file, postgres://user@host/database, or `memory` to keep nothing
+    /// Where studies are kept: a file, postgres://user@host/database or `host=… dbname=…`, or `memory` to keep nothing
     /// [default: $OPTIMIST_STORAGE, or optimist.db in the current folder]
     #[arg(long, value_name = "PLACE")]
     storage: Option<String>,
