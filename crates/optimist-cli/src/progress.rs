@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use optimist_study::view::number::significant;
 use optimist_study::{Direction, State, Trial};
 
-use crate::show::{in_short, say};
+use crate::show::{in_short, plain, say};
 
 /// Follows a run.
 pub struct Progress {
@@ -52,7 +52,7 @@ impl Progress {
                     if self.bar.is_hidden() {
                         say(message);
                     } else {
-                        self.bar.set_message(message);
+                        self.bar.set_message(plain(&message).into_owned());
                     }
                 }
             }

@@ -1,7 +1,10 @@
 //! Where studies are kept, as commands are told.
 
+use std::env::VarError;
+
 use anyhow::bail;
 use clap::Args;
+use optimist_study::objective::STORAGE_VARIABLE;
 use optimist_study::worker::MAX_WORKERS;
 use optimist_study::{Storage, StorageError, Study};
 
@@ -9,9 +12,6 @@ use crate::show::say;
 
 /// What is used if nothing else is said.
 const DEFAULT: &str = "optimist.db";
-
-/// Says it once for a whole shell.
-const VARIABLE: &str = "OPTIMIST_STORAGE";
 
 /// Where studies are kept.
 #[derive(Debug, Args)]
@@ -24,8 +24,13 @@ pub struct StorageArgs {
 
 impl StorageArgs {
     /// The storage meant. Trouble with it is printed.
-    pub fn storage(&self) -> Result<Storage, StorageError> {
-        let variable = std::env::var(VARIABLE).ok().filter(|word| !word.is_empty());
+    pub fn storage(&self) -> anyhow::Result<Storage> {
+        let variable = match std::env::var(STORAGE_VARIABLE) {
+            Err(VarError::NotUnicode(_)) if self.storage.is_none() => {
+                bail!("{STORAGE_VARIABLE} is not UTF-8; set it to a name that is, or give --storage")
+            }
+            variable => variable.ok().filter(|word| !word.is_empty()),
+        };
         let word = self.storage.clone().or(variable).unwrap_or_else(|| DEFAULT.to_owned());
         let storage: Storage = word.parse()?;
         Ok(storage.with_notify(|trouble| say(trouble)))

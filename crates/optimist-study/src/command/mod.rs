@@ -17,7 +17,7 @@ use crate::evaluation::{Evaluation, Evaluator, StartError};
 use crate::event::FailureKind;
 use crate::identity::Identity;
 use crate::interrupt::Interrupt;
-use crate::objective::{Mode, Objective, environment_name};
+use crate::objective::{Mode, Objective, STORAGE_VARIABLE, environment_name};
 use crate::study::Job;
 use process::{Group, Output, Process};
 
@@ -42,9 +42,10 @@ impl CommandEvaluator {
             self.objective.command.iter().map(|argument| fill_in(argument, &self.names, params)).collect();
         let mut command = self.command(&arguments)?;
         for name in &self.names {
-            match params.get(name) {
-                Some(value) => command.env(environment_name(name), value.to_string()),
-                None => command.env_remove(environment_name(name)),
+            let variable = environment_name(name);
+            match params.get(name).filter(|_| variable != STORAGE_VARIABLE) {
+                Some(value) => command.env(variable, value.to_string()),
+                None => command.env_remove(variable),
             };
         }
         let mut process = self.start(command)?;
@@ -107,7 +108,8 @@ impl CommandEvaluator {
         let folder = &self.objective.folder;
         let mut command =
             if program.contains('/') { Command::new(folder.join(program)) } else { Command::new(program) };
-        command.args(arguments).current_dir(folder).env(orphans::VARIABLE, Identity::current().owner);
+        command.args(arguments).current_dir(folder);
+        command.env_remove(STORAGE_VARIABLE).env(orphans::VARIABLE, Identity::current().owner);
         Ok(command)
     }
 
