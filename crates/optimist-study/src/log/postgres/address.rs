@@ -98,11 +98,6 @@ impl Address {
             (None, None) => address.fill_in("host", "localhost".to_owned())?,
             _ => {}
         }
-        if address.get("user").is_none()
-            && let Some(user) = variable("USER").or_else(|| variable("LOGNAME"))
-        {
-            address.fill_in("user", user)?;
-        }
         if address.get("password").is_none()
             && let Some(password) = address.password_of_file(variable, warn)
         {
@@ -236,7 +231,8 @@ impl Address {
             return None;
         }
         let host = self.get("host").filter(|host| *host != SOCKETS).unwrap_or("localhost");
-        let user = self.get("user").unwrap_or_default();
+        let user = self.get("user").map(str::to_owned).or_else(|| variable("USER")).unwrap_or_default();
+        let user = user.as_str();
         let wanted = [host, self.get("port").unwrap_or("5432"), self.get("dbname").unwrap_or(user), user];
         text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
             let fields = unescaped_fields(line);
@@ -322,6 +318,35 @@ fn is_open_to_others(_: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn whatever_is_typed_is_an_address_or_not(text in "(postgres://)?([a-z@:/?&=%'\\\\,\\[\\] ]|host=|password=|é){0,30}") {
+            if let Ok(address) = Address::parse(&text) {
+                let _ = (address.to_string(), address.is_local(), address.for_driver().parse::<postgres::Config>());
+            }
+        }
+
+        #[test]
+        fn no_password_is_shown_however_it_is_written(
+            password in "SECRET[A-Z:/?&='\\\\,\\[\\] ]{0,9}SECRET",
+            form in 0..4_usize,
+        ) {
+            let quoted = password.replace('\\', "\\\\").replace('\'', "\\'");
+            let text = match form {
+                0 => format!("postgres://me:{password}@host/lab"),
+                1 => format!("postgres://host/lab?password={password}"),
+                2 => format!("host=host password='{quoted}' dbname=lab"),
+                _ => format!("postgres://me:{password}@host/lab?password={password}&sslmode=nonsense"),
+            };
+            let storage = crate::log::Storage::postgres(&text);
+            prop_assert!(!storage.to_string().contains("SECRET"), "{}", storage);
+            if let Err(error) = Address::parse(&text) {
+                prop_assert!(!error.contains("SECRET"), "{}", error);
+            }
+        }
+    }
 
     fn shown(text: &str) -> String {
         Address::parse(text).unwrap_or_else(|error| panic!("{text}: {error}")).to_string()

@@ -20,6 +20,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// Asks the server whether it can encrypt.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
+/// Before a server has said how it wants to be convinced, it has little to say.
+const LONGEST_MESSAGE: usize = 1 << 16;
+
 type Encrypted = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
 /// What encrypts, or does not.
@@ -230,11 +233,14 @@ impl Listener {
                 self.is_done = true;
                 return if u32::from_be_bytes(*wish) == 3 { Err(in_clear_text()) } else { Ok(()) };
             }
-            let length = u32::from_be_bytes(*length) as usize + 1;
-            if self.heard.len() < length.max(5) {
+            let length = (u32::from_be_bytes(*length) as usize).saturating_add(1).max(5);
+            if length > LONGEST_MESSAGE {
+                return Err(io::Error::new(ErrorKind::InvalidData, "this is not a PostgreSQL server"));
+            }
+            if self.heard.len() < length {
                 return Ok(());
             }
-            self.heard.drain(..length.max(5));
+            self.heard.drain(..length);
         }
         Ok(())
     }
@@ -249,6 +255,16 @@ fn in_clear_text() -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn whatever_is_said_little_of_it_is_kept(said in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..40)) {
+            let mut listener = Listener::default();
+            let _ = said.iter().try_for_each(|piece| listener.hear(piece));
+            prop_assert!(listener.heard.len() <= LONGEST_MESSAGE + 40);
+        }
+    }
 
     #[test]
     fn the_wish_for_a_password_in_clear_text_is_heard_in_pieces_and_after_other_messages() {
