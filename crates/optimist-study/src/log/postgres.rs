@@ -43,7 +43,7 @@ const NO_ANSWER: Duration = Duration::from_secs(20);
 /// stopped holds one for long.
 const LIMITS: &str = "
     SELECT set_config(name, wanted, false)
-    FROM (VALUES ('lock_timeout', '5s'), ('statement_timeout', '15s'),
+    FROM (VALUES ('lock_timeout', '10s'), ('statement_timeout', '15s'),
                  ('idle_in_transaction_session_timeout', '30s')) AS limits (name, wanted)
     WHERE current_setting(name) = '0'
 ";
@@ -490,6 +490,28 @@ mod tests {
             let error = Storage::postgres(url).connect().err().unwrap().to_string();
             assert!(error.contains("no answer for 1 s"), "{more}: {error}");
         }
+    }
+
+    #[test]
+    fn a_server_that_cannot_encrypt_after_all_is_used_without_only_if_that_is_allowed() {
+        use std::io::{Read, Write};
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = server.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            for client in server.incoming() {
+                let (mut client, mut request) = (client.unwrap(), [0; 8]);
+                client.read_exact(&mut request).unwrap();
+                let wants_encryption = request[4..] == [4, 210, 22, 47];
+                let refusal = b"E\0\0\0\x21SFATAL\0C28000\0Min the clear\0\0";
+                client.write_all(if wants_encryption { b"S" } else { refusal }).unwrap();
+            }
+        });
+        let error = |mode: &str| {
+            let url = format!("postgres://me@127.0.0.1:{port}/lab?sslmode={mode}");
+            Storage::postgres(url).connect().err().unwrap().to_string()
+        };
+        assert!(error("prefer").contains("in the clear"), "{}", error("prefer"));
+        assert!(!error("require").contains("in the clear"), "{}", error("require"));
     }
 
     #[test]
