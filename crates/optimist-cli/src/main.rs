@@ -12,20 +12,29 @@ mod summary;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::Parser;
 
 use optimist_study::StudyFileError;
 
 use args::{Cli, Command};
+use show::say;
 
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == "bench") {
-        eprintln!(
+        say(
             "error: benchmarks are a program of their own, `optimist-bench`; in a copy of the repository, type \
-             `cargo run --release -p optimist-bench -- --help`"
+             `cargo run --release -p optimist-bench -- --help`",
         );
         return ExitCode::from(2);
+    }
+    // A file that must not grow (`ulimit -f`) is an error of the write then, and does not kill us.
+    let too_large = Arc::new(AtomicBool::new(false));
+    if let Err(error) = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, too_large) {
+        say(format!("error: cannot set up signals: {error}"));
+        return ExitCode::FAILURE;
     }
     let result = match Cli::parse().command {
         Command::Init(args) => commands::init::execute(args),
@@ -55,7 +64,7 @@ fn main() -> ExitCode {
         if is_closed_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        eprintln!("error: {error:#}");
+        say(format!("error: {error:#}"));
         ExitCode::from(if error.is::<StudyFileError>() { 2 } else { 1 })
     })
 }

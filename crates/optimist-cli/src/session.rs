@@ -10,7 +10,7 @@ use optimist_study::{CommandEvaluator, Objective, State, Study};
 
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::show::print_json;
+use crate::show::{print_json, say};
 
 /// As a shell reports a process that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -63,7 +63,7 @@ pub fn conclude(ending: Ending, state: &State) -> anyhow::Result<u8> {
         Ending::CannotStart(error) => return Err(error.into()),
         Ending::Interrupted => {
             let (done, planned) = (state.n_done(), state.plan().trials);
-            eprintln!("stopped after {done} of {planned} trials; run it again to go on");
+            say(format!("stopped after {done} of {planned} trials; run it again to go on"));
             return Ok(INTERRUPTED);
         }
         Ending::Failures { n, last } => {
@@ -77,7 +77,7 @@ pub fn conclude(ending: Ending, state: &State) -> anyhow::Result<u8> {
                  because:\n{last}"
             )
         }
-        Ending::TimeUp => eprintln!("the time is up (max_time); run it again to go on"),
+        Ending::TimeUp => say("the time is up (max_time); run it again to go on"),
         Ending::Over(_) => {}
     }
     Ok(0)

@@ -161,6 +161,16 @@ pub enum StudyError {
         /// How many it can learn from.
         most: usize,
     },
+    /// More workers than a process can have.
+    #[error(
+        "cannot start {workers} workers: {reason}; take fewer, and `optimist worker` on this machine or on others for more"
+    )]
+    TooManyWorkers {
+        /// How many were wanted.
+        workers: usize,
+        /// What stands against it.
+        reason: String,
+    },
     /// A value was measured and cannot be stored.
     #[error(
         "trial {trial} measured {value}, which could not be stored: {problem}; `optimist tell` takes it later"

@@ -103,7 +103,7 @@ pub enum StorageError {
         reason: String,
     },
     /// Somebody else did not let go of it for long.
-    #[error("{place} was locked by another program for 30 s; end that program, then try again")]
+    #[error("{place} is locked by another program; end that program, then try again")]
     Busy {
         /// Which storage.
         place: String,
@@ -127,14 +127,11 @@ pub enum StorageError {
         /// What was said.
         reason: String,
     },
-    /// The address wants an encrypted connection.
-    #[error(
-        "{place} asks for sslmode=require, and connections are not encrypted here; use a tunnel \
-         (`ssh -L 5432:localhost:5432 HOST`) and sslmode=prefer"
-    )]
-    NoEncryption {
-        /// Which storage.
-        place: String,
+    /// The address of a database cannot be meant.
+    #[error("this address of a database cannot be used: {reason}; it is like postgres://user@host/database")]
+    BadAddress {
+        /// What is wrong with it, without any part that may be secret.
+        reason: String,
     },
     /// Anything else.
     #[error("{place}: {reason}")]

@@ -2,17 +2,29 @@
 //!
 //! An append locks the row of its study, so that appends to one study come one after the other. Leases go by the clock
 //! of the server. A connection that is lost is made again, and what was being done is done again: an append that had gone
-//! through before the connection broke is recognised by its text. Records are linked (`chain`).
+//! through before the connection broke is recognised by its text. A server that says nothing, or holds a lock for others,
+//! is waited for some seconds only. Records are linked (`chain`).
+//!
+//! `address` reads addresses, `certificates` says whom to trust, `connection` is the way to the server.
+
+mod address;
+mod certificates;
+mod connection;
 
 use std::fmt::{self, Display, Formatter};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use postgres::config::SslMode;
+use postgres::config::{SslMode as Driver, SslNegotiation};
 use postgres::error::SqlState;
-use postgres::{Client, Config, Error, NoTls, Transaction};
+use postgres::{Client, Config, Error, Transaction};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
+use self::address::Address;
+pub(super) use self::address::is_key_value;
+use self::certificates::{SslMode, client_config, ssl_mode};
+use self::connection::{Connector, Watch};
 use super::chain::{Chain, Head, Sieve, upgraded};
 use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId};
 
@@ -21,6 +33,21 @@ const FORMAT: i32 = 2;
 
 /// How long to try to reach a server that was there before.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long to try to reach a server at a time, unless the address says otherwise.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// A server that says nothing for this long is given up. Longer than the longest statement may take.
+const NO_ANSWER: Duration = Duration::from_secs(20);
+
+/// What the server keeps to, unless it or the address says otherwise: nobody waits long for a lock, and nobody who has
+/// stopped holds one for long.
+const LIMITS: &str = "
+    SELECT set_config(name, wanted, false)
+    FROM (VALUES ('lock_timeout', '10s'), ('statement_timeout', '15s'),
+                 ('idle_in_transaction_session_timeout', '30s')) AS limits (name, wanted)
+    WHERE current_setting(name) = '0'
+";
 
 /// Records fetched at a time.
 const BLOCK: i64 = 5000;
@@ -46,26 +73,40 @@ const TABLES: &str = "
     );
 ";
 
-/// A database by its address.
-pub(super) struct PostgresDatabase(pub String);
+/// A database by its address; an address that is none is reported when it is used.
+pub(super) struct PostgresDatabase(Result<Address, String>);
+
+impl PostgresDatabase {
+    pub fn new(address: &str) -> Self {
+        Self(Address::parse(address))
+    }
+}
 
 impl Backend for PostgresDatabase {
     fn connect(&self, notify: &Notify) -> Result<Box<dyn Log>, StorageError> {
-        Ok(Box::new(Postgres::connect(&self.0, Arc::clone(notify))?))
+        let address = self.0.clone().map_err(|reason| StorageError::BadAddress { reason })?;
+        Ok(Box::new(Postgres::connect(address, Arc::clone(notify))?))
     }
 }
 
 /// Without the password.
 impl Display for PostgresDatabase {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(&without_password(&self.0))
+        match &self.0 {
+            Ok(address) => address.fmt(f),
+            Err(_) => f.write_str("postgres://"),
+        }
     }
 }
 
 /// A connection to a PostgreSQL database.
 pub struct Postgres {
     client: Client,
-    url: String,
+    /// How to get another.
+    config: Config,
+    connector: Connector,
+    /// As it may be shown.
+    place: String,
     notify: Notify,
 }
 
@@ -74,20 +115,20 @@ impl Postgres {
     ///
     /// # Errors
     /// If the server cannot be reached or does not let us in, or the tables are of a later version.
-    pub fn connect(url: &str, notify: Notify) -> Result<Self, StorageError> {
-        let place = without_password(url);
+    fn connect(address: Address, notify: Notify) -> Result<Self, StorageError> {
+        let place = address.to_string();
+        let variable = |name: &str| std::env::var(name).ok();
+        let address = address.completed(&variable, &|warning| notify(warning));
+        let setup = address.and_then(|address| setup(&address));
+        let (config, connector) = setup.map_err(|reason| StorageError::BadAddress { reason })?;
         let unreachable =
             |error: Error| StorageError::Unreachable { place: place.clone(), reason: reason(&error) };
-        let wants_encryption = |config: Config| config.get_ssl_mode() == SslMode::Require;
-        if url.parse().is_ok_and(wants_encryption) {
-            return Err(StorageError::NoEncryption { place });
-        }
-        let mut client = Client::connect(url, NoTls).map_err(unreachable)?;
+        let mut client = connect(&config, &connector).map_err(unreachable)?;
         let version = prepare(&mut client).map_err(|error| explain(&place, &error))?;
         if version > FORMAT {
             return Err(StorageError::Newer { place, version: version.into(), known: FORMAT.into() });
         }
-        Ok(Self { client, url: url.to_owned(), notify })
+        Ok(Self { client, config, connector, place, notify })
     }
 
     /// Does `work`, again from the start whenever the connection is lost. It is told how often it was begun before.
@@ -97,28 +138,25 @@ impl Postgres {
     ) -> Result<T, StorageError> {
         let mut n_lost = 0;
         loop {
+            self.connector.watch.begin(NO_ANSWER);
             match work(&mut self.client, n_lost) {
                 Err(error) if is_connection_lost(&error) => self.reconnect(&error)?,
-                result => return result.map_err(|error| explain(&without_password(&self.url), &error)),
+                result => return result.map_err(|error| explain(&self.place, &error)),
             }
             n_lost += 1;
         }
     }
 
-    fn place(&self) -> String {
-        without_password(&self.url)
-    }
-
     fn damaged(&self, problem: String) -> StorageError {
-        StorageError::Damaged { place: self.place(), problem }
+        StorageError::Damaged { place: self.place.clone(), problem }
     }
 
     fn reconnect(&mut self, lost: &Error) -> Result<(), StorageError> {
-        let place = without_password(&self.url);
+        let place = self.place.clone();
         (self.notify)(&format!("the connection to {place} was lost ({}); reconnecting", reason(lost)));
         let deadline = Instant::now() + PATIENCE;
         loop {
-            match Client::connect(&self.url, NoTls) {
+            match connect(&self.config, &self.connector) {
                 Ok(client) => {
                     self.client = client;
                     (self.notify)(&format!("connected to {place} again"));
@@ -225,7 +263,7 @@ impl Log for Postgres {
                 client.query(query, &[&study.0, &after, &BLOCK])
             })?;
             for row in &rows {
-                let place = self.place();
+                let place = self.place.clone();
                 let unreadable = |error: Error| explain(&place, &error);
                 let stored = head(row).map_err(unreadable)?;
                 let body: &str = row.try_get(2).map_err(unreadable)?;
@@ -306,6 +344,45 @@ impl Log for Postgres {
             client.query(query, &[&study.0])?.iter().map(lease).collect()
         })
     }
+}
+
+/// How to connect to what is meant.
+fn setup(address: &Address) -> Result<(Config, Connector), String> {
+    let mut config: Config = address.for_driver().parse().map_err(|error| reason(&error))?;
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT);
+    }
+    // The driver leaves encryption to the connector, which then also does without. It has no say over sockets in folders.
+    let mode = if address.is_socket() { SslMode::Disable } else { ssl_mode(address)? };
+    config.ssl_mode(if address.is_socket() { Driver::Disable } else { Driver::Require });
+    config.ssl_negotiation(SslNegotiation::Direct);
+    let tls = match mode {
+        SslMode::Disable => None,
+        _ => Some(MakeRustlsConnect::new(client_config(address, mode)?)),
+    };
+    let connector = Connector {
+        tls,
+        is_required: !matches!(mode, SslMode::Disable | SslMode::Prefer),
+        is_direct: address.get("sslnegotiation") == Some("direct"),
+        is_local: address.is_local(),
+        watch: Watch::default(),
+    };
+    Ok((config, connector))
+}
+
+fn connect(config: &Config, connector: &Connector) -> Result<Client, Error> {
+    let patience = config.get_connect_timeout().copied().unwrap_or(CONNECT);
+    connector.watch.begin(patience);
+    let connected = match config.connect(connector.clone()) {
+        Err(_) if connector.watch.could_not_encrypt() && !connector.is_required => {
+            connector.watch.begin(patience);
+            config.connect(Connector { tls: None, ..connector.clone() })
+        }
+        connected => connected,
+    };
+    let mut client = connected?;
+    client.execute(LIMITS, &[])?;
+    Ok(client)
 }
 
 /// Makes the tables if they are not there, or brings those of the first version up to date; the version of those that are.
@@ -435,7 +512,13 @@ fn seconds(lasts: Duration) -> f64 {
 
 fn is_connection_lost(error: &Error) -> bool {
     let by_server = error.code().is_some_and(|code| {
-        [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW].contains(code)
+        [
+            SqlState::ADMIN_SHUTDOWN,
+            SqlState::CRASH_SHUTDOWN,
+            SqlState::CANNOT_CONNECT_NOW,
+            SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+        ]
+        .contains(code)
     });
     error.is_closed() || by_server || (error.as_db_error().is_none() && has_io_source(error))
 }
@@ -460,29 +543,12 @@ fn explain(place: &str, error: &Error) -> StorageError {
         Some(&SqlState::READ_ONLY_SQL_TRANSACTION | &SqlState::INSUFFICIENT_PRIVILEGE) => {
             StorageError::ReadOnly { place }
         }
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => StorageError::Busy { place },
+        Some(&SqlState::QUERY_CANCELED) => StorageError::Unreachable { place, reason: reason(error) },
         Some(&SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED) => {
             StorageError::Damaged { place, problem: reason(error) }
         }
         _ => StorageError::Other { place, reason: reason(error) },
-    }
-}
-
-/// The address as it may be shown.
-fn without_password(url: &str) -> String {
-    let shown = || {
-        let (scheme, rest) = url.split_once("://")?;
-        let authority_end = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (user, host) = rest[..authority_end].rsplit_once('@')?;
-        let user = user.split(':').next()?;
-        Some(format!("{scheme}://{user}@{host}{}", &rest[authority_end..]))
-    };
-    let url = shown().unwrap_or_else(|| url.to_owned());
-    match url.split_once("password=") {
-        Some((before, after)) => {
-            let rest = after.find('&').map_or("", |end| &after[end + 1..]);
-            format!("{before}{rest}").trim_end_matches(['?', '&']).to_owned()
-        }
-        None => url,
     }
 }
 
@@ -496,26 +562,35 @@ mod tests {
 
     log_contract!(contract, scratch);
 
-    /// A schema of its own on the server that `scripts/test` starts.
-    fn scratch(fact: &str) -> Option<Storage> {
+    /// The server that `scripts/test` starts.
+    fn server() -> Option<String> {
+        std::env::var("OPTIMIST_TEST_POSTGRES").ok()
+    }
+
+    /// A schema of its own on that server, by its address and its name.
+    fn schema(fact: &str) -> Option<(String, String)> {
         static N_SCHEMAS: AtomicUsize = AtomicUsize::new(0);
-        let Ok(url) = std::env::var("OPTIMIST_TEST_POSTGRES") else {
+        let Some(url) = server() else {
             eprintln!("SKIPPED: {fact} on PostgreSQL; `scripts/postgres-test-server run cargo test` runs it");
             return None;
         };
         let n = N_SCHEMAS.fetch_add(1, Ordering::Relaxed);
         let schema = format!("contract_{}_{n}", std::process::id());
-        let mut client = Client::connect(&url, NoTls).unwrap();
+        let mut client = Client::connect(&url, postgres::NoTls).unwrap();
         client.batch_execute(&format!("CREATE SCHEMA {schema}")).unwrap();
         let separator = if url.contains('?') { '&' } else { '?' };
-        Some(Storage::postgres(format!("{url}{separator}options=-csearch_path%3D{schema}")))
+        Some((format!("{url}{separator}options=-csearch_path%3D{schema}"), schema))
+    }
+
+    fn scratch(fact: &str) -> Option<Storage> {
+        schema(fact).map(|(url, _)| Storage::postgres(url))
     }
 
     #[test]
     fn a_database_of_the_first_version_is_taken_up_and_a_missing_end_is_noticed() {
-        let Some(storage) = scratch("an upgrade") else { return };
-        let url = storage.to_string();
-        let mut client = Client::connect(&url, NoTls).unwrap();
+        let Some((url, _)) = schema("an upgrade") else { return };
+        let storage = Storage::postgres(&url);
+        let mut client = Client::connect(&url, postgres::NoTls).unwrap();
         client
             .batch_execute(
                 "CREATE TABLE optimist_format (version INTEGER NOT NULL);
@@ -551,29 +626,148 @@ mod tests {
     }
 
     #[test]
-    fn passwords_are_not_shown() {
-        for (url, shown) in [
-            ("postgres://me:se@cret@host/lab", "postgres://me@host/lab"),
-            ("postgres://me@host/lab", "postgres://me@host/lab"),
-            ("postgres://host/lab?user=me&password=secret", "postgres://host/lab?user=me"),
-            ("postgres://host?password=secret&user=me", "postgres://host?user=me"),
-        ] {
-            assert_eq!(without_password(url), shown);
+    fn a_server_that_is_not_there_is_named() {
+        let storage = Storage::postgres("postgres://me:secret@127.0.0.1:1/lab");
+        let error = storage.connect().err().unwrap().to_string();
+        assert!(error.starts_with("cannot reach postgres://me@127.0.0.1:1/lab: "), "{error}");
+    }
+
+    #[test]
+    fn a_server_that_says_nothing_is_given_up() {
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = silent.local_addr().unwrap().port();
+        for more in ["", "&sslmode=disable", "&sslmode=require&sslnegotiation=direct"] {
+            let url = format!("postgres://me@127.0.0.1:{port}/lab?connect_timeout=1{more}");
+            let error = Storage::postgres(url).connect().err().unwrap().to_string();
+            assert!(error.contains("no answer for 1 s"), "{more}: {error}");
         }
     }
 
     #[test]
-    fn encryption_is_refused_in_words_and_never_left_out_silently() {
-        let url = "postgres://me:secret@127.0.0.1:1/lab?sslmode=require";
-        let error = Postgres::connect(url, std::sync::Arc::new(|_| ())).err().unwrap().to_string();
-        assert!(error.contains("sslmode=require") && error.contains("tunnel"), "{error}");
-        assert!(!error.contains("secret"), "{error}");
+    fn a_server_that_cannot_encrypt_after_all_is_used_without_only_if_that_is_allowed() {
+        use std::io::{Read, Write};
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = server.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            for client in server.incoming() {
+                let (mut client, mut request) = (client.unwrap(), [0; 8]);
+                client.read_exact(&mut request).unwrap();
+                let wants_encryption = request[4..] == [4, 210, 22, 47];
+                let refusal = b"E\0\0\0\x21SFATAL\0C28000\0Min the clear\0\0";
+                client.write_all(if wants_encryption { b"S" } else { refusal }).unwrap();
+            }
+        });
+        let error = |mode: &str| {
+            let url = format!("postgres://me@127.0.0.1:{port}/lab?sslmode={mode}");
+            Storage::postgres(url).connect().err().unwrap().to_string()
+        };
+        assert!(error("prefer").contains("in the clear"), "{}", error("prefer"));
+        assert!(!error("require").contains("in the clear"), "{}", error("require"));
     }
 
     #[test]
-    fn a_server_that_is_not_there_is_named() {
-        let error = Postgres::connect("postgres://me:secret@127.0.0.1:1/lab", std::sync::Arc::new(|_| ()));
-        let error = error.err().unwrap().to_string();
-        assert!(error.starts_with("cannot reach postgres://me@127.0.0.1:1/lab: "), "{error}");
+    fn a_lock_that_others_hold_is_waited_for_some_seconds_only() {
+        let Some((url, schema)) = schema("a foreign lock") else { return };
+        let storage = Storage::postgres(&url);
+        let mut log = storage.connect().unwrap();
+        let study = log.create("s", "{}").unwrap().unwrap();
+        let mut other = Client::connect(&server().unwrap(), postgres::NoTls).unwrap();
+        let mut foreign = other.transaction().unwrap();
+        foreign.execute(&format!("SELECT 1 FROM {schema}.optimist_studies FOR UPDATE"), &[]).unwrap();
+        let error = log.append(study, 1, &["{}".to_owned()], &[]).unwrap_err();
+        assert!(error.to_string().contains("is locked by another program"), "{error}");
+        assert!(error.may_pass(), "a run waits and goes on");
+        foreign.rollback().unwrap();
+        assert_eq!(log.append(study, 1, &["{}".to_owned()], &[]), Ok(Appended::Stored));
+    }
+
+    /// Whether such an address leads to the test server, whose certificates are for `localhost` and 127.0.0.1.
+    fn outcome(user: &str, host: &str, more: &str) -> Result<bool, String> {
+        let folder = std::env::var("OPTIMIST_TEST_POSTGRES_FOLDER").unwrap();
+        let port = std::fs::read_to_string(format!("{folder}/port")).unwrap();
+        let more = more.replace("TLS", &format!("{folder}/tls"));
+        let address = Address::parse(&format!("host={host} port={port} user={user} dbname=postgres {more}"))?;
+        let (config, connector) = setup(&address)?;
+        let mut client = connect(&config, &connector).map_err(|error| reason(&error))?;
+        let query = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+        Ok(client.query_one(query, &[]).unwrap().get(0))
+    }
+
+    #[test]
+    fn connections_are_encrypted_as_the_address_asks_for() {
+        if server().is_none() {
+            return;
+        }
+        let ca = "sslrootcert=TLS/ca.crt";
+        for (host, more, is_encrypted) in [
+            ("127.0.0.1", "", true),
+            ("127.0.0.1", "sslmode=disable", false),
+            ("127.0.0.1", "sslmode=prefer", true),
+            ("0.0.0.0", "sslmode=require", true),
+            ("0.0.0.0", &format!("sslmode=verify-ca {ca}"), true),
+            ("127.0.0.1", &format!("sslmode=verify-full {ca}"), true),
+            ("localhost", &format!("sslmode=verify-full {ca}"), true),
+            ("localhost", "sslmode=verify-full sslrootcert=TLS/server.crt", true),
+            ("127.0.0.1", "channel_binding=require user=scram password=secret", true),
+        ] {
+            assert_eq!(outcome("optimist", host, more), Ok(is_encrypted), "{host} {more}");
+        }
+        for (host, more, expected) in [
+            ("0.0.0.0", format!("sslmode=verify-full {ca}"), "not valid for name"),
+            ("127.0.0.1", "sslmode=verify-full sslrootcert=TLS/other.crt".to_owned(), "UnknownIssuer"),
+            ("127.0.0.1", "sslmode=verify-ca sslrootcert=TLS/other.crt".to_owned(), "UnknownIssuer"),
+            ("127.0.0.1", "sslmode=require sslrootcert=TLS/other.crt".to_owned(), "UnknownIssuer"),
+            ("127.0.0.1", "sslmode=verify-full sslrootcert=TLS/none.crt".to_owned(), "cannot read"),
+        ] {
+            let error = outcome("optimist", host, &more).unwrap_err();
+            assert!(error.contains(expected), "{host} {more}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_certificate_of_the_client_lets_it_in() {
+        if server().is_none() {
+            return;
+        }
+        let own = "sslmode=verify-full sslrootcert=TLS/ca.crt sslcert=TLS/client.crt sslkey=TLS/client.key";
+        assert_eq!(outcome("certified", "localhost", own), Ok(true));
+        let error = outcome("certified", "localhost", "sslmode=require").unwrap_err();
+        assert!(error.contains("certificate"), "{error}");
+    }
+
+    #[test]
+    fn passwords_go_to_other_machines_encrypted_or_not_at_all() {
+        if server().is_none() {
+            return;
+        }
+        let clear =
+            |host: &str, mode: &str| outcome("clear", host, &format!("password=secret sslmode={mode}"));
+        assert_eq!(clear("0.0.0.0", "prefer"), Ok(true));
+        assert_eq!(clear("127.0.0.1", "disable"), Ok(false), "nobody listens on this machine");
+        let error = clear("0.0.0.0", "disable").unwrap_err();
+        assert!(error.contains("in clear text"), "{error}");
+        assert_eq!(
+            outcome("scram", "0.0.0.0", "password=secret sslmode=disable"),
+            Ok(false),
+            "never in clear text"
+        );
+    }
+
+    #[test]
+    fn an_address_that_is_none_says_what_is_wrong_and_no_secret() {
+        for (address, reason) in [
+            ("postgres://me:secret@h/lab?sslmod=require", "`sslmod` is not a key"),
+            ("postgres://me:secret@h/lab?sslmode=secret", "sslmode is disable, prefer"),
+            ("postgres://me:secret@h:secret/lab", "`port`"),
+            (
+                "host=h password=secret sslmode=verify-full sslrootcert=/no/such/file",
+                "cannot read /no/such/file",
+            ),
+        ] {
+            let storage = Storage::postgres(address);
+            let error = storage.connect().err().unwrap().to_string();
+            assert!(error.contains(reason), "{reason} in {error}");
+            assert!(!error.contains("secret") && !storage.to_string().contains(":secret@"), "{error}");
+        }
     }
 }

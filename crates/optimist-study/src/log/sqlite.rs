@@ -104,7 +104,12 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let is_new = !path.exists();
         let opened = Connection::open_with_flags(path, flags).and_then(|mut connection| {
+            connection.busy_timeout(PATIENCE)?;
+            if is_new && format(&connection)?.is_none() {
+                make_private(path); // still empty
+            }
             let format = prepare(&mut connection)?;
             Ok((connection, format))
         });
@@ -410,7 +415,6 @@ enum Format {
 
 /// Settings of the connection; makes the tables if the file is new, and links the records of an old one.
 fn prepare(connection: &mut Connection) -> Result<Format, rusqlite::Error> {
-    connection.busy_timeout(PATIENCE)?;
     let found = format(connection)?;
     let format = match found {
         Some(Format::Unlinked) => begin(connection)?,
@@ -473,6 +477,17 @@ fn use_write_ahead_log(connection: &Connection) -> Result<(), rusqlite::Error> {
             switched => return switched,
         }
     }
+}
+
+/// For its owner only; what SQLite makes beside it follows. Where that cannot be said, the file is as the system makes it.
+fn make_private(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let _ = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600));
+    }
+    #[cfg(not(unix))]
+    let _ = path;
 }
 
 /// Whether a file has something in it, and less than the header of a database: SQLite would write over it.

@@ -14,7 +14,7 @@ use crate::definition::Plan;
 use crate::error::StudyError;
 use crate::evaluation::{Evaluation, Measurement};
 use crate::event::{Cause, Event, FailureKind, Source};
-use crate::identity::{Identity, is_gone};
+use crate::identity::{Identity, end_orphans, is_gone};
 use crate::limits::cut;
 use crate::state::{Next, State};
 use crate::suggest::check_size;
@@ -216,7 +216,11 @@ impl Study {
                 let trial = lease.trial;
                 let known = study.state.trials().get(trial);
                 let Some(known) = known.filter(|known| known.state == TrialState::Running) else { continue };
-                if lease.has_expired || is_gone(&lease.owner) {
+                let is_gone = is_gone(&lease.owner);
+                if is_gone {
+                    end_orphans(&lease.owner); // before anybody can start the trial again
+                }
+                if lease.has_expired || is_gone {
                     decision.events.push(study.lost(known, lease.has_expired));
                     decision = decision.release(trial);
                 } else {
