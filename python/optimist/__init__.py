@@ -1,0 +1,55 @@
+"""Finds the best input of a function that is expensive, noisy and opaque, in few trials.
+
+>>> import optimist as op
+>>> space = {"lr": op.Float(1e-5, 1, log=True), "depth": op.Int(1, 12), "solver": ["sgd", "adam"],
+...          "momentum": op.Float(0, 0.99, when={"solver": "sgd"})}
+>>> def train(lr, depth, solver, momentum=None):
+...     return (lr - 0.01) ** 2 + 0.1 * (depth - 6) ** 2 + (solver == "sgd")
+>>> best = op.minimize(train, space, trials=20, seed=0)
+>>> best.params["solver"]
+'adam'
+"""
+
+from ._errors import (
+    Failed,
+    InternalError,
+    NotFoundError,
+    OptimistError,
+    Retry,
+    ReturnTypeError,
+    SpaceError,
+    StorageError,
+    StudyError,
+)
+from ._minimize import maximize, minimize
+from ._native import __version__
+from ._policy import GoUcb
+from ._space import Bool, Choice, Float, Int, Space
+from ._study import Study, studies
+from ._trial import Best, Trial, Verification
+
+__all__ = [
+    "Best",
+    "Bool",
+    "Choice",
+    "Failed",
+    "Float",
+    "GoUcb",
+    "Int",
+    "InternalError",
+    "NotFoundError",
+    "OptimistError",
+    "Retry",
+    "ReturnTypeError",
+    "Space",
+    "SpaceError",
+    "StorageError",
+    "Study",
+    "StudyError",
+    "Trial",
+    "Verification",
+    "__version__",
+    "maximize",
+    "minimize",
+    "studies",
+]
