@@ -15,6 +15,10 @@ class SpaceError(StudyError):
     """A space that cannot be searched, or a point that is not in it."""
 
 
+class DeclarationError(SpaceError):
+    """An objective that declares its parameters in a way that no space has. It ends a run."""
+
+
 class NotFoundError(OptimistError, KeyError):
     """There is no study or trial of that name or number."""
 

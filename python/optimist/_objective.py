@@ -32,7 +32,6 @@ class Failure:
     kind: str
     reason: str
     traceback: str | None = None
-    error: BaseException | None = None
 
 
 def takes_trial(objective: Callable[..., Any], space: Space | None) -> bool:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ._errors import ReturnTypeError, StorageError, StudyError
+from ._errors import DeclarationError, ReturnTypeError, StorageError, StudyError
 from ._objective import Failure, Measured, check_signature, evaluate, failure_of, measured, takes_trial
 from ._progress import Progress
 from ._trial import Trial
@@ -95,6 +95,8 @@ class Run:
 
     def end(self, trial: Trial, answer: Any, error: BaseException | None, seconds: float | None) -> None:
         """Stores what came of a trial and tells the callbacks."""
+        if error is not None and self.is_unknown():
+            raise error
         outcome = self.understood(answer, error)
         self.store(lambda: self.tell(trial, outcome, seconds))
         self.held.discard(trial.number)
@@ -111,10 +113,16 @@ class Run:
             for callback in self.callbacks:
                 callback(self.study, ended)
 
+    def is_unknown(self) -> bool:
+        """Whether no parameter has been declared: there is nothing that a trial could be stored with."""
+        return self.study._definer is not None and not self.study._definer.parameters
+
     def understood(self, answer: Any, error: BaseException | None) -> Measured | Failure:
         """A value, or why there is none. An answer of the wrong type ends a run that has no value yet: it is a slip."""
         if error is not None:
-            return Failure(*failure_of(error), error)
+            if isinstance(error, DeclarationError):
+                self.error = error
+            return Failure(*failure_of(error))
         try:
             return measured(answer)
         except ReturnTypeError as slip:
@@ -140,6 +148,8 @@ class Run:
 
     def put_back(self) -> None:
         """What is being measured was interrupted. A second Ctrl-C does not lose it, the third ends the attempt."""
+        if self.is_unknown():
+            return
         for _ in range(3):
             try:
                 for number in sorted(self.held):

@@ -32,7 +32,11 @@ def ints(draw: st.DrawFn) -> op.Int:
 
 
 choices = st.lists(
-    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text(max_size=8) | st.tuples(st.integers(0, 9), st.integers(0, 9)),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**60), 2**60)
+    | st.text(max_size=8)
+    | st.tuples(st.integers(0, 9), st.integers(0, 9)),
     min_size=1,
     max_size=5,
     unique_by=lambda value: str(value),
