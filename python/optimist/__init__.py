@@ -23,7 +23,9 @@ from ._errors import (
 )
 from ._minimize import maximize, minimize
 from ._native import __version__
-from ._policy import GoUcb
+from ._optimizer import Optimizer, Recommendation
+from ._plot import Plot
+from ._policy import Family, GoUcb
 from ._space import Bool, Choice, Float, Int, Space
 from ._study import Study, studies
 from ._trial import Best, Trial, Verification
@@ -33,12 +35,16 @@ __all__ = [
     "Bool",
     "Choice",
     "Failed",
+    "Family",
     "Float",
     "GoUcb",
     "Int",
     "InternalError",
     "NotFoundError",
     "OptimistError",
+    "Optimizer",
+    "Plot",
+    "Recommendation",
     "Retry",
     "ReturnTypeError",
     "Space",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._errors import DeclarationError
-from ._space import Bool, Choice, Float, Int, Parameter, Space, _is_equal
+from ._space import Bool, Choice, Float, Parameter, Space, _is_equal
 from ._trial import Trial
 
 if TYPE_CHECKING:
@@ -115,10 +115,13 @@ class Definer:
                     'the objective has declared no parameter; declare each with a call such as trial.float("lr", 1e-5, 1)'
                 )
             space = self._learnt()
-            if self.native is None or self.space is None or space.to_dict() != self.space.to_dict():
+            if self.space is None or space.to_dict() != self.space.to_dict() or self._is_elsewhere(number):
                 self._build(space)
-            elif self._point(number, self.space) != self.space.decode(self.native.trial(number)["params"]):
-                self._build(space)
+
+    def _is_elsewhere(self, number: int) -> bool:
+        """Whether a trial is not at the point that the study has of it."""
+        assert self.native is not None and self.space is not None
+        return self._point(number, self.space) != self.space.decode(self.native.trial(number)["params"])
 
     def tell(self, number: int, *measured: Any) -> None:
         """A trial was measured."""
@@ -193,10 +196,7 @@ class Definer:
         if isinstance(parameter, Choice):
             return rng.choice(list(Space({name: parameter})._choices[name].values()))
         low, high, step = parameter.low, parameter.high, parameter.step
-        if parameter.log:
-            drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
-        else:
-            drawn = rng.uniform(low, high)
+        drawn = math.exp(rng.uniform(math.log(low), math.log(high))) if parameter.log else rng.uniform(low, high)
         if step is None and isinstance(parameter, Float):
             return min(max(drawn, low), high)
         step = step or 1

@@ -7,6 +7,8 @@
 mod call;
 mod convert;
 mod error;
+mod family;
+mod optimizer;
 mod plot;
 mod study;
 
@@ -20,6 +22,8 @@ mod _native {
 
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::optimizer::Optimizer;
     #[pymodule_export]
     use super::plot::Plots;
     #[pymodule_export]
