@@ -173,9 +173,9 @@ class Definer:
         for number in range(len(self.entries)):
             native.enqueue(space.encode(self._point(number, space)))
             native.ask(None, None)
-            known = records[number] if number < len(records) else {"state": "running"}
+            known: dict[str, Any] = records[number] if number < len(records) else {"state": "running"}
             if known["state"] == "complete":
-                more = (known.get(key) for key in ("noise_std", "note", "metrics", "seconds"))
+                more = [known.get(key) for key in ("noise_std", "note", "metrics", "seconds")]
                 native.tell(number, known["value"], *more)
             elif known["state"] == "failed":
                 native.fail(number, known["failure"], known["reason"], known.get("stderr"), known.get("seconds"))

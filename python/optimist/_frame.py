@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ._errors import StudyError
 from ._space import Space, native
 
-if TYPE_CHECKING:
-    Row = tuple[dict[str, Any], float | None, float | None, str | None]
+Row = tuple[dict[str, Any], float | None, float | None, str | None]
 
 PLAIN = ("state", "value", "noise_std", "seconds", "source", "worker", "attempts", "reason", "note")
 

@@ -48,7 +48,7 @@ def minimize(
     (0, True)
     """
     study = Study(
-        name or getattr(objective, "__name__", "study"),
+        name or str(getattr(objective, "__name__", "study")),
         space,
         direction="minimize",
         trials=trials,
@@ -81,7 +81,7 @@ def maximize(
 ) -> Best:
     """The input with the highest value of a function; otherwise as :func:`minimize`."""
     study = Study(
-        name or getattr(objective, "__name__", "study"),
+        name or str(getattr(objective, "__name__", "study")),
         space,
         direction="maximize",
         trials=trials,

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, final
 
+__all__ = ["ENGINE_VERSION", "METHODS", "Optimizer", "Plots", "Study", "__version__", "command", "studies"]
+
 __version__: str
 ENGINE_VERSION: int
 METHODS: list[str]

@@ -38,6 +38,18 @@ class Plot:
         """Writes a file whose name ends in `.svg`, `.png` or `.html`."""
         self._native.write(os.fspath(path))
 
+    def to_matplotlib(self) -> Any:
+        """As a figure of matplotlib, which must be installed."""
+        from ._charts import to_matplotlib
+
+        return to_matplotlib(self.data)
+
+    def to_plotly(self) -> Any:
+        """As a figure of plotly, which must be installed."""
+        from ._charts import to_plotly
+
+        return to_plotly(self.data)
+
     def _repr_svg_(self) -> str:
         return self.svg
 

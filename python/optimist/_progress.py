@@ -23,12 +23,13 @@ class Progress:
         self.is_terminal = sys.stderr is not None and sys.stderr.isatty()
         is_notebook = _is_notebook()
         self.is_shown = (self.is_terminal or is_notebook) if wanted is None else wanted
-        self.n_done, self.n_failed, self.best = 0, 0, None
+        self.n_done, self.n_failed = 0, 0
+        self.best: float | None = None
         self.last = 0.0
         if not self.is_shown:
             return
         if is_notebook:
-            from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
+            from IPython.display import display
 
             self.display = display({"text/plain": ""}, raw=True, display_id=True)
         for trial in study.trials:

@@ -207,7 +207,8 @@ def _is_equal(a: Any, b: Any) -> bool:
 def native(value: Any) -> Any:
     """A number of numpy or of an array library as Python's own."""
     if isinstance(value, (bool, int, float, str, bytes, type(None), list, tuple, dict)):
-        return value.item() if hasattr(value, "item") else value  # numpy's float64 is a float
+        item = getattr(value, "item", None)  # numpy's float64 is a float
+        return value if item is None else item()
     if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 and not isinstance(value, type):
         return value.item()
     return value

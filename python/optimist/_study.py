@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ._plot import Plot
     from ._policy import GoUcb
 
-Direction = Literal["minimize", "maximize"]
-
 
 class Study:
     """A study: a space, a direction, and every trial so far.
@@ -53,7 +51,7 @@ class Study:
         name: str,
         space: SpaceLike | None = None,
         *,
-        direction: Direction,
+        direction: Literal["minimize", "maximize"],
         trials: int = 50,
         seed: int = 0,
         storage: str | os.PathLike[str] | None = None,
@@ -266,7 +264,7 @@ class Study:
 
         space = self.space
         return self._engine.import_trials(
-            [(space.encode(params), *rest) for params, *rest in imported(trials, list(space.parameters), value)]
+            [(space.encode(row[0]), *row[1:]) for row in imported(trials, list(space.parameters), value)]
         )
 
     # Looking.
@@ -456,6 +454,7 @@ class Study:
         return {**state, "records": None if self._own is None else self._own.export()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        native: _native.Study | None
         if "name" in state:
             native = _native.Study.open(state["storage"], state["name"])
         else:
