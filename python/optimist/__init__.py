@@ -10,25 +10,29 @@
 'adam'
 """
 
-from ._errors import (
-    Failed,
-    InternalError,
-    NotFoundError,
-    OptimistError,
-    Retry,
-    ReturnTypeError,
-    SpaceError,
-    StorageError,
-    StudyError,
-)
-from ._minimize import maximize, minimize
 from ._native import __version__
-from ._optimizer import Optimizer, Recommendation
-from ._plot import Plot
-from ._policy import Family, GoUcb
-from ._space import Bool, Choice, Float, Int, Space
-from ._study import Study, studies
-from ._trial import Best, Trial, Verification
+
+TYPE_CHECKING = False  # type checkers take it as true; `typing` itself takes 5 ms to load
+
+if TYPE_CHECKING:
+    from ._errors import (
+        Failed,
+        InternalError,
+        NotFoundError,
+        OptimistError,
+        Retry,
+        ReturnTypeError,
+        SpaceError,
+        StorageError,
+        StudyError,
+    )
+    from ._minimize import maximize, minimize
+    from ._optimizer import Optimizer, Recommendation
+    from ._plot import Plot
+    from ._policy import Family, GoUcb
+    from ._space import Bool, Choice, Float, Int, Space
+    from ._study import Study, studies
+    from ._trial import Best, Trial, Verification
 
 __all__ = [
     "Best",
@@ -59,3 +63,40 @@ __all__ = [
     "minimize",
     "studies",
 ]
+
+#: Where each name is; a module is loaded when it is first needed, since many programs only pass through here.
+_PLACES = {
+    "_errors": (
+        "Failed",
+        "InternalError",
+        "NotFoundError",
+        "OptimistError",
+        "Retry",
+        "ReturnTypeError",
+        "SpaceError",
+        "StorageError",
+        "StudyError",
+    ),
+    "_minimize": ("maximize", "minimize"),
+    "_optimizer": ("Optimizer", "Recommendation"),
+    "_plot": ("Plot",),
+    "_policy": ("Family", "GoUcb"),
+    "_space": ("Bool", "Choice", "Float", "Int", "Space"),
+    "_study": ("Study", "studies"),
+    "_trial": ("Best", "Trial", "Verification"),
+}
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    for place, names in _PLACES.items():
+        if name in names:
+            found: object = getattr(import_module(f".{place}", __name__), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

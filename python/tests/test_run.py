@@ -204,12 +204,13 @@ def test_the_target_ends_a_study() -> None:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_ends_a_run_and_loses_nothing(workers: int) -> None:
     study = op.Study("s", SPACE, direction="minimize", trials=100)
-    release = threading.Event()
+    release, once = threading.Event(), threading.Lock()
 
     def objective(x: float) -> float:
         if len(study) > 3:
-            os.kill(os.getpid(), signal.SIGINT)
-            release.wait(0.5)
+            if once.acquire(blocking=False):
+                os.kill(os.getpid(), signal.SIGINT)
+            release.wait(10)
         return x
 
     with pytest.raises(KeyboardInterrupt):
@@ -231,8 +232,8 @@ def test_ctrl_c_is_heard_while_rust_works() -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(0.2, interrupt)
-    timer.start()
     with pytest.raises(KeyboardInterrupt):
+        timer.start()
         study.verify()
         time.sleep(30)
     assert time.monotonic() - raised_at[0] < 1.0

@@ -25,8 +25,16 @@ pub fn run<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
     undo: impl FnOnce(T) + Send + 'static,
 ) -> PyResult<T> {
-    let work = move || catch_unwind(AssertUnwindSafe(work));
-    let done = if is_main_thread(py)? { heard(py, work, undo)? } else { py.detach(work) };
+    if !is_main_thread(py)? {
+        return run_here(py, work);
+    }
+    let done = heard(py, || catch_unwind(AssertUnwindSafe(work)), undo)?;
+    done.map_err(|panic| error::internal(py, message(&*panic)))
+}
+
+/// The same for work that is done in no time: Ctrl-C is heard right after it.
+pub fn run_here<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let done = py.detach(|| catch_unwind(AssertUnwindSafe(work)));
     done.map_err(|panic| error::internal(py, message(&*panic)))
 }
 

@@ -31,7 +31,7 @@ struct Shared {
 /// GO-UCB can say more than any other.
 enum Engine {
     GoUcb(Box<Core<GoUcb>>),
-    Other(Core),
+    Other(Box<Core>),
 }
 
 /// Does the same with either kind.
@@ -80,7 +80,7 @@ impl Optimizer {
             }
             (Method::GoUcb(settings), None) => GoUcb::new(domain, trials, &settings, seed)
                 .map(|policy| Engine::GoUcb(Box::new(Core::new(domain.clone(), policy)))),
-            (method, None) => method.build(domain, trials, seed).map(Engine::Other),
+            (method, None) => method.build(domain, trials, seed).map(|core| Engine::Other(Box::new(core))),
             (_, Some(_)) => return Err(error::invalid(py, "only `go-ucb` takes a family of functions")),
         };
         let engine = Mutex::new(engine.map_err(|problem| error::invalid(py, problem))?);

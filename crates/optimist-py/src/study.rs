@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use optimist::Method;
 use optimist::space::Assignment;
@@ -23,6 +23,9 @@ use crate::convert::{from_python, json_from_python, to_python};
 use crate::error;
 use crate::plot::Plots;
 
+/// A suggestion that takes no longer is not worth a thread of its own: Ctrl-C is heard right after it.
+const QUICK: Duration = Duration::from_millis(20);
+
 /// How long a study may be in use by a thread that a fork has left behind.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -35,6 +38,8 @@ pub struct Study {
 struct Shared {
     /// `None` is memory.
     place: Option<String>,
+    /// Its last suggestion took long enough that Ctrl-C should not have to wait for the next.
+    is_slow: AtomicBool,
     /// The process that last used it: what can be known without the lock.
     process: AtomicU32,
     open: Mutex<Open>,
@@ -91,7 +96,7 @@ impl Shared {
         }
         open.owner = 0; // should `work` panic, the study is opened again
         let study = &mut open.study;
-        let result = call::in_pool(|| work(study));
+        let result = work(study);
         open.owner = pid;
         Ok(result?)
     }
@@ -281,7 +286,7 @@ impl Study {
 
     /// As `optimist show --json` has it.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let view = self.call(py, |study| {
+        let view = self.think(py, |study| {
             study.refresh()?;
             let leases = study.leases()?;
             let best = study.recommend()?;
@@ -338,7 +343,7 @@ impl Study {
 
     /// The point to bet on and those that come next, `n` in all.
     fn ranking<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyAny>> {
-        let best: Vec<Best> = self.call(py, move |study| {
+        let best: Vec<Best> = self.think(py, move |study| {
             study.refresh()?;
             study.ranking(n)
         })?;
@@ -347,7 +352,7 @@ impl Study {
 
     /// By how much the best value is expected to become better.
     fn expected_gain(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        self.call(py, |study| {
+        self.think(py, |study| {
             study.refresh()?;
             study.expected_gain()
         })
@@ -356,7 +361,7 @@ impl Study {
     /// Mean and standard deviation at each point; `None` before there is a model.
     fn predict(&self, py: Python<'_>, points: Vec<Bound<'_, PyDict>>) -> PyResult<Option<Vec<(f64, f64)>>> {
         let points = points.iter().map(|point| from_python(point)).collect::<PyResult<Vec<Assignment>>>()?;
-        self.call(py, move |study| {
+        self.think(py, move |study| {
             study.refresh()?;
             let Some(insight) = StudyInsight::of(study.state())? else { return Ok(None) };
             points.iter().map(|point| insight.predict(point)).collect::<Result<_, _>>().map(Some)
@@ -365,7 +370,7 @@ impl Study {
 
     /// Main and total effect of each parameter; `None` before there is a model.
     fn importance(&self, py: Python<'_>) -> PyResult<Option<Vec<(String, f64, f64)>>> {
-        self.call(py, |study| {
+        self.think(py, |study| {
             study.refresh()?;
             let Some(insight) = StudyInsight::of(study.state())? else { return Ok(None) };
             let names = study.state().definition().space.parameters().iter().map(|one| one.name.clone());
@@ -376,12 +381,12 @@ impl Study {
 
     /// What a user should know about how points were found.
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.call(py, |study| study.warnings())
+        self.think(py, |study| study.warnings())
     }
 
     /// Makes every suggestion again and compares it.
     fn verify<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let found = self.call(py, |study| study.verify(|_| ()))?;
+        let found = self.think(py, |study| study.verify(|_| ()))?;
         let mismatches: Vec<usize> = found.mismatches.iter().map(|mismatch| mismatch.trial).collect();
         let (records, suggestions) = (found.n_records, found.n_suggestions);
         let others: usize = found.by_other_engines.values().sum();
@@ -391,7 +396,7 @@ impl Study {
     /// Pictures of these kinds; of all, if none is named.
     fn plot(&self, py: Python<'_>, kinds: Vec<String>) -> PyResult<Plots> {
         let kinds = kinds.iter().map(|word| kind(py, word)).collect::<PyResult<Vec<_>>>()?;
-        let drawn = self.call(py, move |study| {
+        let drawn = self.think(py, move |study| {
             study.refresh()?;
             Drawn::new(study.state(), if kinds.is_empty() { &PlotKind::ALL } else { &kinds })
         })?;
@@ -415,17 +420,32 @@ impl Study {
         let study = study.map_err(|error| error::study(py, error))?;
         let owner = std::process::id();
         let (process, open) = (AtomicU32::new(owner), Mutex::new(Open { owner, study }));
-        Ok(Self { shared: Arc::new(Shared { place, process, open }) })
+        Ok(Self { shared: Arc::new(Shared { place, is_slow: AtomicBool::new(false), process, open }) })
     }
 
-    /// Does `work` with the study, as `call::run` does.
+    /// Does `work` that takes no time but that of storage. In memory there is nothing to wait for.
     fn call<T: Send + 'static>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut optimist_study::Study) -> Result<T, StudyError> + Send + 'static,
     ) -> PyResult<T> {
         let shared = Arc::clone(&self.shared);
-        call::run(py, move || shared.with(work), drop)?.map_err(|problem| problem.raise(py))
+        let done = match self.shared.place {
+            Some(_) => call::run(py, move || shared.with(work), drop)?,
+            None => call::run_here(py, move || shared.with(work))?,
+        };
+        done.map_err(|problem| problem.raise(py))
+    }
+
+    /// Does `work` that asks a model, in the pool.
+    fn think<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut optimist_study::Study) -> Result<T, StudyError> + Send + 'static,
+    ) -> PyResult<T> {
+        let shared = Arc::clone(&self.shared);
+        let work = move || shared.with(|study| call::in_pool(|| work(study)));
+        call::run(py, work, drop)?.map_err(|problem| problem.raise(py))
     }
 
     /// The same for work that hands out a trial, which is put back if nobody waits for it any more.
@@ -441,7 +461,15 @@ impl Study {
                 let _ = later.with(|study| study.tell(trial, stopped, None));
             }
         };
-        call::run(py, move || shared.with(work), undo)?.map_err(|problem| problem.raise(py))
+        let work = move || {
+            let start = Instant::now();
+            let taken = shared.with(|study| call::in_pool(|| work(study)));
+            shared.is_slow.store(start.elapsed() > QUICK, Ordering::Relaxed);
+            taken
+        };
+        let is_quick = self.shared.place.is_none() && !self.shared.is_slow.load(Ordering::Relaxed);
+        let taken = if is_quick { call::run_here(py, work)? } else { call::run(py, work, undo)? };
+        taken.map_err(|problem| problem.raise(py))
     }
 }
 
