@@ -233,6 +233,14 @@ impl Study {
             .collect())
     }
 
+    /// By how much the best value is expected to become better with the next trial; `None` if the optimizer cannot say.
+    ///
+    /// # Errors
+    /// If the study has a point that is not in its space.
+    pub fn expected_gain(&mut self) -> Result<Option<f64>, StudyError> {
+        Ok(self.sampler()?.0.expected_gain())
+    }
+
     /// Who holds which trials; a trial that was asked for without a lease has none.
     ///
     /// # Errors

@@ -204,6 +204,15 @@ impl Study {
         })
     }
 
+    /// Renews the leases of trials that this process has claimed; a lease lasts as long as the plan says, from now on.
+    ///
+    /// # Errors
+    /// If storage cannot be written.
+    pub fn renew(&mut self, trials: &[usize]) -> Result<(), StudyError> {
+        let lasts = self.state.plan().lease;
+        Ok(self.log.renew(self.id, trials, &self.identity.owner, lasts)?)
+    }
+
     /// Puts back the trials of workers that are not heard of any more, or fails those that were started often enough.
     /// Gives the trials whose workers are: these may still be put back one day.
     ///
