@@ -1,61 +1,7 @@
-//! The `optimist` command.
+//! The program `optimist`.
 
-mod args;
-mod commands;
-mod interrupt;
-mod progress;
-mod session;
-mod show;
-mod storage;
-mod summary;
-
-use std::io::ErrorKind;
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use optimist_study::StudyFileError;
-
-use args::{Cli, Command};
-
 fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|word| word == "bench") {
-        eprintln!(
-            "error: benchmarks are a program of their own, `optimist-bench`; in a copy of the repository, type \
-             `cargo run --release -p optimist-bench -- --help`"
-        );
-        return ExitCode::from(2);
-    }
-    let result = match Cli::parse().command {
-        Command::Init(args) => commands::init::execute(args),
-        Command::Run(args) => commands::run::execute(args),
-        Command::Worker(args) => commands::worker::execute(args),
-        Command::Create(args) => commands::create::execute(args),
-        Command::Ask(args) => commands::ask::execute(args),
-        Command::Tell(args) => commands::tell::execute(args),
-        Command::Fail(args) => commands::fail::execute(args),
-        Command::Enqueue(args) => commands::enqueue::execute(args),
-        Command::List(args) => commands::list::execute(args),
-        Command::Show(args) => commands::show::execute(args),
-        Command::Best(args) => commands::best::execute(args),
-        Command::Trials(args) => commands::trials::execute(args),
-        Command::Export(args) => commands::export::execute(args),
-        Command::Delete(args) => commands::delete::execute(args),
-        Command::Import(args) => commands::import::execute(args),
-        Command::Plot(args) => commands::plot::execute(args),
-        Command::Verify(args) => commands::verify::execute(args),
-        Command::Completions(args) => commands::completions::execute(&args),
-    };
-    result.unwrap_or_else(|error| {
-        if is_closed_pipe(&error) {
-            return ExitCode::SUCCESS;
-        }
-        eprintln!("error: {error:#}");
-        ExitCode::from(if error.is::<StudyFileError>() { 2 } else { 1 })
-    })
-}
-
-/// Whether our reader has seen enough, as in `optimist run study.toml --json | head`.
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    optimist_cli::execute(&std::env::args_os().collect::<Vec<_>>())
 }

@@ -1,6 +1,7 @@
 //! What a model says about the parameters of a study, whatever its optimizer: in the user's direction.
 
 use optimist::insight::{Dependence, Importance, Prediction, explained};
+use optimist::space::Assignment;
 use optimist::{Insight, Method, Observation, Settings};
 
 use crate::error::StudyError;
@@ -75,6 +76,15 @@ impl<'s> StudyInsight<'s> {
         along.map(|at| Dependence { mean: self.state.in_user_direction(at.mean), ..at }).collect()
     }
 
+    /// What is expected at a point of the space, and how unsure that is: one standard deviation, noise not included.
+    ///
+    /// # Errors
+    /// If the point is not in the space.
+    pub fn predict(&self, params: &Assignment) -> Result<(f64, f64), StudyError> {
+        let (mean, std) = self.model.predict(&self.state.encoding().encode(params)?);
+        Ok((self.state.in_user_direction(mean), std))
+    }
+
     /// Each value that was observed, predicted from all others.
     pub fn leave_one_out(&self) -> LeaveOneOut {
         let predictions = self.model.leave_one_out();
@@ -120,5 +130,8 @@ mod tests {
         let along = insight.partial_dependence(0);
         assert!(along.is_sorted_by(|a, b| a.mean < b.mean), "{along:?}");
         assert_eq!(insight.importances().len(), 1);
+        let (mean, std) = insight.predict(&Assignment::from_iter([("x", 2.0)])).unwrap();
+        assert!((mean - 2.0).abs() < 0.1 && std > 0.0, "{mean} ± {std}");
+        assert!(insight.predict(&Assignment::from_iter([("x", 4.0)])).is_err());
     }
 }

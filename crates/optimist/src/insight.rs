@@ -176,6 +176,11 @@ impl Insight {
         dependence
     }
 
+    /// Posterior mean and standard deviation of the objective at a point of the cube, noise not included.
+    pub fn predict(&self, x: &[f64]) -> (f64, f64) {
+        self.belief.predict(&self.frame.apply(x))
+    }
+
     /// Posterior mean and standard deviation of the objective's average over these points. To first order where the
     /// objective is not linear in the weights.
     fn average(&self, points: &[Vec<f64>]) -> (f64, f64) {

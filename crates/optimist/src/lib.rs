@@ -88,6 +88,7 @@ pub use optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, rng};
 pub use policy::{Change, Policy, Suggestion, Why};
 pub use run::{Best, maximize, minimize};
 pub use settings::Settings;
+pub use theory::{RoundReport, Truth};
 
 /// What tests and benchmarks look into. No part of the interface: it changes without notice.
 #[doc(hidden)]

@@ -252,7 +252,8 @@ impl FamilyMaker {
     }
 }
 
-fn central_differences(at: &[f64], out: &mut [f64], f: impl Fn(&[f64]) -> f64) {
+/// The slope of `f` along each coordinate, by a step to either side.
+pub fn central_differences(at: &[f64], out: &mut [f64], f: impl Fn(&[f64]) -> f64) {
     let mut moved = at.to_vec();
     for (i, slope) in out.iter_mut().enumerate() {
         let step = 6e-6 * at[i].abs().max(1.0);

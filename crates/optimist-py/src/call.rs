@@ -1,0 +1,169 @@
+//! How Rust works for Python: with the interpreter free for other threads, heard by Ctrl-C, in a pool of threads that survives a
+//! fork, and without letting a panic through.
+//!
+//! The pool's threads never wait for a lock: who calls takes the lock first. A thread of the pool that waits for a part of its
+//! work may take up another caller's, and would wait for itself.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error;
+
+/// How long Ctrl-C may have to wait until it is heard.
+const TICK: Duration = Duration::from_millis(20);
+
+/// Does `work` while other Python threads run. If a signal, such as Ctrl-C, raises an exception meanwhile, that is raised at once;
+/// `work` ends by itself, and `undo` is given what came of it.
+pub fn run<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+    undo: impl FnOnce(T) + Send + 'static,
+) -> PyResult<T> {
+    if !is_main_thread(py)? {
+        return run_here(py, work);
+    }
+    let done = heard(py, || catch_unwind(AssertUnwindSafe(work)), undo)?;
+    done.map_err(|panic| error::internal(py, message(&*panic)))
+}
+
+/// The same for work that is done in no time: Ctrl-C is heard right after it.
+pub fn run_here<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let done = py.detach(|| catch_unwind(AssertUnwindSafe(work)));
+    done.map_err(|panic| error::internal(py, message(&*panic)))
+}
+
+/// Only the main thread hears signals.
+fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
+    let threading = py.import("threading")?;
+    Ok(threading.call_method0("current_thread")?.is(&threading.call_method0("main_thread")?))
+}
+
+type Done<T> = Result<T, Box<dyn Any + Send>>;
+
+/// What another thread does, and what to do if nobody waits for it any more.
+struct Task<T, U> {
+    progress: Mutex<Progress<T>>,
+    changed: Condvar,
+    undo: Mutex<Option<U>>,
+}
+
+enum Progress<T> {
+    Working,
+    Done(Done<T>),
+    Abandoned,
+}
+
+fn heard<T: Send + 'static, U: FnOnce(T) + Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Done<T> + Send + 'static,
+    undo: U,
+) -> PyResult<Done<T>> {
+    let (progress, changed) = (Mutex::new(Progress::Working), Condvar::new());
+    let task = Arc::new(Task { progress, changed, undo: Mutex::new(Some(undo)) });
+    let worker = Arc::clone(&task);
+    let begun = thread::Builder::new().name("optimist".to_owned()).spawn(move || worker.end(work()));
+    begun.map_err(|problem| error::internal(py, problem))?;
+    loop {
+        if let Some(done) = py.detach(|| task.wait()) {
+            return Ok(done);
+        }
+        py.check_signals().inspect_err(|_| py.detach(|| task.abandon()))?;
+    }
+}
+
+impl<T, U: FnOnce(T)> Task<T, U> {
+    /// The work is done.
+    fn end(&self, done: Done<T>) {
+        let mut progress = lock(&self.progress);
+        if matches!(*progress, Progress::Abandoned) {
+            drop(progress);
+            return self.undo(done);
+        }
+        *progress = Progress::Done(done);
+        self.changed.notify_one();
+    }
+
+    /// What came of it, if it is done within a tick.
+    fn wait(&self) -> Option<Done<T>> {
+        let is_working = |progress: &mut Progress<T>| matches!(progress, Progress::Working);
+        let waited = self.changed.wait_timeout_while(lock(&self.progress), TICK, is_working);
+        let mut progress = waited.unwrap_or_else(PoisonError::into_inner).0;
+        match std::mem::replace(&mut *progress, Progress::Working) {
+            Progress::Done(done) => Some(done),
+            Progress::Working | Progress::Abandoned => None,
+        }
+    }
+
+    /// Nobody waits any more.
+    fn abandon(&self) {
+        let known = std::mem::replace(&mut *lock(&self.progress), Progress::Abandoned);
+        if let Progress::Done(done) = known {
+            self.undo(done);
+        }
+    }
+
+    fn undo(&self, done: Done<T>) {
+        if let (Ok(done), Some(undo)) = (done, lock(&self.undo).take()) {
+            let _ = catch_unwind(AssertUnwindSafe(|| undo(done)));
+        }
+    }
+}
+
+/// What a panic says.
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned())
+}
+
+/// A mutex whose holder panicked is as good as any other here: whoever uses what it guards checks it.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same, but `None` if it cannot be had for as long as `patience`: after a fork, its holder may be a thread that is not there.
+pub fn try_lock<T>(mutex: &Mutex<T>, patience: Duration) -> Option<MutexGuard<'_, T>> {
+    let start = Instant::now();
+    loop {
+        match mutex.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) if start.elapsed() > patience => return None,
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_micros(100)),
+        }
+    }
+}
+
+/// The pool of this process: a child that was forked has none of its parent's threads.
+static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// Does `work` with the threads of this process's pool.
+pub fn in_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    match pool() {
+        Some(pool) => pool.install(work),
+        None => work(), // no threads are to be had: rayon uses this one
+    }
+}
+
+fn pool() -> Option<Arc<ThreadPool>> {
+    let make =
+        || ThreadPoolBuilder::new().thread_name(|i| format!("optimist-{i}")).build().ok().map(Arc::new);
+    // A thread that is not there any more may have held the lock when this process was forked.
+    let Some(mut known) = try_lock(&POOL, Duration::from_millis(50)) else { return make() };
+    let pid = std::process::id();
+    match &*known {
+        Some((owner, pool)) if *owner == pid => Some(Arc::clone(pool)),
+        _ => {
+            // The parent's pool is left as it is: ending it would wait for threads that are not there.
+            std::mem::forget(known.take());
+            let pool = make()?;
+            *known = Some((pid, Arc::clone(&pool)));
+            Some(pool)
+        }
+    }
+}

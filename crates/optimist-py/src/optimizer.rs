@@ -1,0 +1,247 @@
+//! The low level: an optimizer of the core with the space that it searches, without storage.
+
+use std::sync::{Arc, Mutex};
+
+use optimist::encode::Encoding;
+use optimist::space::{Assignment, Space};
+use optimist::{
+    GoUcb, Method, Observation, Optimizer as Core, Outcome, Recommendation, Settings, Suggestion, Truth, rng,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::call;
+use crate::convert::{from_python, json_from_python, to_python};
+use crate::error;
+use crate::family::{Law, Written};
+
+/// An optimizer that is asked for points and told what became of them.
+#[pyclass(frozen, module = "optimist._native")]
+pub struct Optimizer {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    encoding: Encoding,
+    seed: u64,
+    engine: Mutex<Engine>,
+    law: Option<Arc<Law>>,
+}
+
+/// GO-UCB can say more than any other.
+enum Engine {
+    GoUcb(Box<Core<GoUcb>>),
+    Other(Box<Core>),
+}
+
+/// Does the same with either kind.
+macro_rules! with_core {
+    ($engine:expr, $core:ident => $work:expr) => {
+        match $engine {
+            Engine::GoUcb($core) => $work,
+            Engine::Other($core) => $work,
+        }
+    };
+}
+
+/// What a recommendation is: an encoded point, its mean and its standard deviation.
+type Answer = (Vec<f64>, f64, Option<f64>);
+
+#[pymethods]
+impl Optimizer {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        space: &Bound<'_, PyAny>,
+        method: &Bound<'_, PyAny>,
+        trials: usize,
+        seed: u64,
+        family: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let space: Result<Space, _> = serde_json::from_value(json_from_python(space)?);
+        let encoding = Encoding::new(space.map_err(|problem| error::named(py, "SpaceError", problem))?);
+        let table = json_from_python(method)?;
+        table["name"]
+            .as_str()
+            .unwrap_or_default()
+            .parse::<Method>()
+            .map_err(|problem| error::invalid(py, problem))?;
+        let method: Method = serde_json::from_value(table).map_err(|problem| error::invalid(py, problem))?;
+        let law = family.map(|family| law(family, encoding.domain().dimension())).transpose()?.map(Arc::new);
+        let is_scaled = family.map(|family| flag(family, "scaled")).transpose()?.unwrap_or(true);
+        let (domain, own) = (encoding.domain(), law.clone());
+        let engine = match (method, own) {
+            (Method::GoUcb(settings), Some(law)) => {
+                let settings = if is_scaled { *settings } else { in_own_units(*settings) };
+                GoUcb::with_family(domain, trials, &settings, seed, move || {
+                    Box::new(Written(Arc::clone(&law)))
+                })
+                .map(|policy| Engine::GoUcb(Box::new(Core::new(domain.clone(), policy))))
+            }
+            (Method::GoUcb(settings), None) => GoUcb::new(domain, trials, &settings, seed)
+                .map(|policy| Engine::GoUcb(Box::new(Core::new(domain.clone(), policy)))),
+            (method, None) => method.build(domain, trials, seed).map(|core| Engine::Other(Box::new(core))),
+            (_, Some(_)) => return Err(error::invalid(py, "only `go-ucb` takes a family of functions")),
+        };
+        let engine = Mutex::new(engine.map_err(|problem| error::invalid(py, problem))?);
+        Ok(Self { shared: Arc::new(Shared { encoding, seed, engine, law }) })
+    }
+
+    /// How many coordinates an encoded point has.
+    #[getter]
+    fn dimension(&self) -> usize {
+        self.shared.encoding.domain().dimension()
+    }
+
+    /// A point to try next, from this stream of the seed, and how it was found. It does not count as pending.
+    fn suggest<'py>(&self, py: Python<'py>, stream: u64) -> PyResult<(Vec<f64>, Bound<'py, PyAny>)> {
+        let Suggestion { x, why } = self.call(py, move |shared, engine| {
+            let rng = &mut rng(shared.seed, stream);
+            with_core!(engine, core => core.suggest(rng))
+        })?;
+        Ok((x, to_python(py, &why)?))
+    }
+
+    /// A point is going to be tried.
+    fn propose(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<()> {
+        let x = self.checked(py, x)?;
+        self.call(py, move |_, engine| with_core!(engine, core => core.propose(x)))
+    }
+
+    /// What became of a point: a value to be maximised, or `None` of a failure.
+    fn tell(&self, py: Python<'_>, x: Vec<f64>, y: Option<f64>, noise_std: Option<f64>) -> PyResult<()> {
+        let outcome = y.map_or(Outcome::Failed, |y| Outcome::Value { y, noise_std });
+        let told = self
+            .call(py, move |_, engine| with_core!(engine, core => core.tell(Observation { x, outcome })))?;
+        told.map_err(|problem| error::invalid(py, problem))
+    }
+
+    /// A point will never be told.
+    fn withdraw(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<()> {
+        let x = self.checked(py, x)?;
+        self.call(py, move |_, engine| with_core!(engine, core => core.withdraw(&x)))
+    }
+
+    /// The best points so far, the one to bet on first.
+    fn ranking(&self, py: Python<'_>, n: usize) -> PyResult<Vec<Answer>> {
+        let answer = |Recommendation { x, mean, std }| (x, mean, std);
+        self.call(py, move |_, engine| {
+            with_core!(engine, core => {
+                let first = core.recommend();
+                let others = core.ranking(n).into_iter().filter(|other| first.as_ref().is_none_or(|first| first.x != other.x));
+                first.clone().into_iter().chain(others).take(n).map(answer).collect()
+            })
+        })
+    }
+
+    /// By how much the best value is expected to rise.
+    fn expected_gain(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        self.call(py, |_, engine| with_core!(engine, core => core.expected_gain()))
+    }
+
+    /// What a user should know before trusting the suggestions.
+    fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.call(py, |_, engine| with_core!(engine, core => core.warnings()))
+    }
+
+    /// Preset `theory`: the quantities of the proofs in each round, beside the truth where it is known.
+    fn round_reports<'py>(
+        &self,
+        py: Python<'py>,
+        truth: Option<(Vec<f64>, f64)>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let truth = truth.map(|(w_star, optimum)| Truth { w_star, optimum });
+        let reports = self.call(py, move |_, engine| match engine {
+            Engine::GoUcb(core) => {
+                core.policy().round_reports(core.history(), truth).map_err(|error| error.to_string())
+            }
+            Engine::Other(_) => Ok(Vec::new()),
+        })?;
+        let reports = reports.map_err(|problem| error::invalid(py, problem))?;
+        reports.iter().map(|report| to_python(py, report)).collect()
+    }
+
+    /// The encoded point of parameters.
+    fn encode(&self, py: Python<'_>, params: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
+        let params: Assignment = from_python(params)?;
+        self.shared.encoding.encode(&params).map_err(|problem| error::named(py, "SpaceError", problem))
+    }
+
+    /// The parameters of an encoded point, which is snapped to the space.
+    fn decode<'py>(&self, py: Python<'py>, x: Vec<f64>) -> PyResult<Bound<'py, PyAny>> {
+        let x = self.checked(py, x)?;
+        to_python(py, &self.shared.encoding.decode(&x))
+    }
+}
+
+impl Optimizer {
+    /// Does `work` as `call::run` does; raises what a family of Python's raised meanwhile.
+    fn call<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Shared, &mut Engine) -> T + Send + 'static,
+    ) -> PyResult<T> {
+        let shared = Arc::clone(&self.shared);
+        let work = move || {
+            let mut engine = call::lock(&shared.engine);
+            let engine = &mut *engine;
+            call::in_pool(|| work(&shared, engine))
+        };
+        let result = call::run(py, work, drop)?;
+        match self.shared.law.as_ref().and_then(|law| call::lock(&law.raised).take()) {
+            Some(raised) => Err(raised),
+            None => Ok(result),
+        }
+    }
+
+    fn checked(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<Vec<f64>> {
+        let (wanted, got) = (self.dimension(), x.len());
+        if wanted != got || x.iter().any(|x| !x.is_finite()) {
+            let problem = format!("an encoded point has {wanted} finite coordinates from 0 to 1, got {got}");
+            return Err(error::invalid(py, problem));
+        }
+        Ok(x)
+    }
+}
+
+/// A law knows how its values behave: nothing is scaled or warped, and all of the space is searched.
+fn in_own_units(settings: Settings) -> Settings {
+    match settings {
+        Settings::Default(mut default) => {
+            (default.scaled, default.warp, default.trust_region) = (false, false, None);
+            Settings::Default(default)
+        }
+        other => other,
+    }
+}
+
+fn law(family: &Bound<'_, PyDict>, dimension: usize) -> PyResult<Law> {
+    let item = |key: &str| -> PyResult<Option<Bound<'_, PyAny>>> {
+        Ok(family.get_item(key)?.filter(|item| !item.is_none()))
+    };
+    let numbers = |key: &str| item(key)?.map(|item| item.extract::<Vec<f64>>()).transpose();
+    let needed = |key: &str| pyo3::exceptions::PyTypeError::new_err(format!("a family needs `{key}`"));
+    let n_weights: usize = item("n_weights")?.ok_or_else(|| needed("n_weights"))?.extract()?;
+    let (prior_mean, prior_std) = (numbers("prior_mean")?, numbers("prior_std")?);
+    for prior in [&prior_mean, &prior_std].into_iter().flatten() {
+        if prior.len() != n_weights {
+            let problem =
+                format!("the prior has {} numbers, the family has {n_weights} weights", prior.len());
+            return Err(error::invalid(family.py(), problem));
+        }
+    }
+    Ok(Law {
+        dimension,
+        n_weights,
+        value: item("value")?.ok_or_else(|| needed("value"))?.unbind(),
+        grad_w: item("grad_w")?.map(Bound::unbind),
+        grad_x: item("grad_x")?.map(Bound::unbind),
+        prior_mean,
+        prior_std,
+        raised: Mutex::new(None),
+    })
+}
+
+fn flag(family: &Bound<'_, PyDict>, key: &str) -> PyResult<bool> {
+    family.get_item(key)?.map_or(Ok(false), |flag| flag.extract())
+}

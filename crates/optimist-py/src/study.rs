@@ -1,0 +1,531 @@
+//! A study, as the package calls it: `optimist_study::Study` behind a lock, in this process or in a child of it.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use optimist::Method;
+use optimist::space::Assignment;
+use optimist_plot::study::{PlotKind, Plots as Drawn};
+use optimist_study::view::{Best, ListedStudy, StudyView, TrialView};
+use optimist_study::{
+    Definition, Evaluation, FailureKind, Import, Job, Kept, Measurement, Storage, StudyError, StudyFile,
+    StudyInsight, Trial,
+};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PySet};
+use serde_json::{Value, json};
+
+use crate::call;
+use crate::convert::{from_python, json_from_python, to_python};
+use crate::error;
+use crate::plot::Plots;
+
+/// A suggestion that takes no longer is not worth a thread of its own: Ctrl-C is heard right after it.
+const QUICK: Duration = Duration::from_millis(20);
+
+/// How long a study may be in use by a thread that a fork has left behind.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A study in its storage. Threads may share it; a child that was forked opens it anew.
+#[pyclass(frozen, module = "optimist._native")]
+pub struct Study {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// `None` is memory.
+    place: Option<String>,
+    /// Its last suggestion took long enough that Ctrl-C should not have to wait for the next.
+    is_slow: AtomicBool,
+    /// The process that last used it: what can be known without the lock.
+    process: AtomicU32,
+    open: Mutex<Open>,
+}
+
+struct Open {
+    /// The process that opened it; 0 if it was left in an unknown state.
+    owner: u32,
+    study: optimist_study::Study,
+}
+
+/// Why something cannot be done with a study in this process.
+enum Problem {
+    Study(StudyError),
+    /// A thread that is not there any more was using it.
+    Forked,
+}
+
+impl From<StudyError> for Problem {
+    fn from(error: StudyError) -> Self {
+        Self::Study(error)
+    }
+}
+
+impl Problem {
+    fn raise(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Study(error) => error::study(py, error),
+            Self::Forked => error::invalid(
+                py,
+                "this study was in use by another thread when the process was forked; open it anew in the child",
+            ),
+        }
+    }
+}
+
+impl Shared {
+    /// Does `work` with the study as this process has it.
+    fn with<T: Send>(
+        &self,
+        work: impl FnOnce(&mut optimist_study::Study) -> Result<T, StudyError> + Send,
+    ) -> Result<T, Problem> {
+        let pid = std::process::id();
+        let mut open = match call::try_lock(&self.open, PATIENCE) {
+            Some(open) => open,
+            None if self.process.load(Ordering::Relaxed) != pid => return Err(Problem::Forked),
+            None => call::lock(&self.open),
+        };
+        if open.owner != pid {
+            let study = self.again(&mut open.study)?;
+            // Not dropped: its connection belongs to the parent, and would be closed for both.
+            std::mem::forget(std::mem::replace(&mut *open, Open { owner: pid, study }));
+            self.process.store(pid, Ordering::Relaxed);
+        }
+        open.owner = 0; // should `work` panic, the study is opened again
+        let study = &mut open.study;
+        let result = work(study);
+        open.owner = pid;
+        Ok(result?)
+    }
+
+    /// The same study over a connection of this process; a copy of it, if it is in memory.
+    fn again(&self, study: &mut optimist_study::Study) -> Result<optimist_study::Study, StudyError> {
+        match &self.place {
+            Some(place) => optimist_study::Study::open(&place.parse()?, study.name()),
+            None => optimist_study::Study::restore(
+                &Storage::memory(),
+                lines(study)?.iter().map(String::as_str),
+                None,
+            ),
+        }
+    }
+}
+
+#[pymethods]
+impl Study {
+    // Opening.
+
+    /// Opens the study of that definition, with the plan as it is now wanted, or begins it.
+    #[staticmethod]
+    fn resume_or_create(
+        py: Python<'_>,
+        place: Option<String>,
+        definition: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let definition = definition_from(definition)?;
+        Self::open_by(py, place, move |storage| {
+            let (study, _) = optimist_study::Study::resume_or_create(storage, definition)?;
+            Ok(study)
+        })
+    }
+
+    /// Opens a study that is there.
+    #[staticmethod]
+    fn open(py: Python<'_>, place: Option<String>, name: String) -> PyResult<Self> {
+        Self::open_by(py, place, move |storage| optimist_study::Study::open(storage, &name))
+    }
+
+    /// Opens or begins the study that a study file describes.
+    #[staticmethod]
+    fn from_file(py: Python<'_>, place: Option<String>, path: PathBuf) -> PyResult<Self> {
+        let definition = StudyFile::read(&path).map_err(|error| error::study_file(py, &error))?.definition;
+        Self::open_by(py, place, move |storage| {
+            let (study, _) = optimist_study::Study::resume_or_create(storage, definition)?;
+            Ok(study)
+        })
+    }
+
+    /// A study in memory from the records that `export` gave.
+    #[staticmethod]
+    fn restore(py: Python<'_>, records: Vec<String>) -> PyResult<Self> {
+        Self::open_by(py, None, move |storage| {
+            optimist_study::Study::restore(storage, records.iter().map(String::as_str), None)
+        })
+    }
+
+    /// Every record of the log, as it is stored.
+    fn export(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.call(py, lines)
+    }
+
+    /// Removes the study with all its trials.
+    fn delete(&self, py: Python<'_>) -> PyResult<()> {
+        let place = self.shared.place.clone();
+        self.call(py, move |study| match place {
+            Some(place) => optimist_study::Study::open(&place.parse()?, study.name())?.delete(),
+            None => optimist_study::Study::open(study.storage(), study.name())?.delete(),
+        })
+    }
+
+    // What can be done to it.
+
+    /// The next trial, whatever the plan says.
+    fn ask<'py>(
+        &self,
+        py: Python<'py>,
+        worker: Option<String>,
+        lease: Option<f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let lease = lease.map(Duration::try_from_secs_f64).transpose();
+        let lease = lease.map_err(|problem| error::invalid(py, format!("lease: {problem}")))?;
+        let job = self.take(py, move |study| {
+            study.reclaim()?;
+            study.ask_within(worker.as_deref(), lease).map(Some)
+        })?;
+        job_to_python(py, job.as_ref())
+    }
+
+    /// The next trial under the plan, with a lease: `None` if there is nothing to do. And the trials that are running. Its number
+    /// is added to `held` here, since in Python Ctrl-C might come in between.
+    fn claim<'py>(
+        &self,
+        py: Python<'py>,
+        held: &Bound<'py, PySet>,
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<usize>)> {
+        let running = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&running);
+        let job = self.take(py, move |study| {
+            study.refresh()?;
+            *call::lock(&seen) = study.reclaim()?;
+            study.claim()
+        })?;
+        if let Some(job) = &job {
+            held.add(job.trial)?;
+        }
+        let running = call::lock(&running).clone();
+        Ok((job_to_python(py, job.as_ref())?, running))
+    }
+
+    /// Renews the leases of trials that were claimed here.
+    fn renew(&self, py: Python<'_>, trials: Vec<usize>) -> PyResult<()> {
+        self.call(py, move |study| study.renew(&trials))
+    }
+
+    /// A trial was measured. Whether that was news.
+    #[pyo3(signature = (trial, value, noise_std=None, note=None, metrics=None, seconds=None))]
+    #[allow(clippy::too_many_arguments, reason = "a keyword each, as Python has them")]
+    fn tell(
+        &self,
+        py: Python<'_>,
+        trial: usize,
+        value: f64,
+        noise_std: Option<f64>,
+        note: Option<String>,
+        metrics: Option<&Bound<'_, PyAny>>,
+        seconds: Option<f64>,
+    ) -> PyResult<bool> {
+        let metrics = match metrics.map(json_from_python).transpose()? {
+            Some(Value::Object(metrics)) => Some(Box::new(metrics)),
+            _ => None,
+        };
+        let measured = Measurement { value, noise_std, note, metrics };
+        self.call(py, move |study| Ok(study.tell(trial, measured, seconds)? == Kept::Stored))
+    }
+
+    /// A trial gave no value; `kind` is a word of the log, such as `crashed`.
+    #[pyo3(signature = (trial, kind, reason, stderr=None, seconds=None))]
+    fn fail(
+        &self,
+        py: Python<'_>,
+        trial: usize,
+        kind: &Bound<'_, PyAny>,
+        reason: String,
+        stderr: Option<String>,
+        seconds: Option<f64>,
+    ) -> PyResult<bool> {
+        let kind: FailureKind = from_python(kind)?;
+        let failed = Evaluation::Failed { kind, reason, stderr };
+        self.call(py, move |study| Ok(study.tell(trial, failed, seconds)? == Kept::Stored))
+    }
+
+    /// A trial is put back, as if it had not been started.
+    fn put_back(&self, py: Python<'_>, trial: usize, reason: String) -> PyResult<bool> {
+        let stopped = Evaluation::Stopped { reason };
+        self.call(py, move |study| Ok(study.tell(trial, stopped, None)? == Kept::Stored))
+    }
+
+    /// Nobody will measure this trial.
+    fn cancel(&self, py: Python<'_>, trial: usize) -> PyResult<()> {
+        self.call(py, move |study| study.cancel(trial))
+    }
+
+    /// Puts a point in the queue.
+    fn enqueue(&self, py: Python<'_>, params: &Bound<'_, PyDict>) -> PyResult<()> {
+        let params: Assignment = from_python(params)?;
+        self.call(py, move |study| study.enqueue(&params))
+    }
+
+    /// Adds trials that were made elsewhere, all or none: each with its parameters, a value or `None`, the noise of the value, and
+    /// why there is none. How many were new.
+    fn import_trials(&self, py: Python<'_>, trials: Vec<ImportedTrial<'_>>) -> PyResult<usize> {
+        let import = |(params, value, noise_std, reason): ImportedTrial<'_>| -> PyResult<Import> {
+            let outcome = match value {
+                Some(value) => Ok(Measurement { noise_std, ..Measurement::new(value) }),
+                None => Err(reason.unwrap_or_else(|| "failed".to_owned())),
+            };
+            Ok(Import { params: from_python(&params)?, outcome })
+        };
+        let imports = trials.into_iter().map(import).collect::<PyResult<Vec<_>>>()?;
+        self.call(py, move |study| Ok(study.import(&imports)?.n_added))
+    }
+
+    // Looking at it.
+
+    /// As `optimist show --json` has it.
+    fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let view = self.think(py, |study| {
+            study.refresh()?;
+            let leases = study.leases()?;
+            let best = study.recommend()?;
+            Ok(serde_json::to_value(StudyView::new(study, best, &leases)).unwrap_or_default())
+        })?;
+        to_python(py, &view)
+    }
+
+    /// Its definition, with the plan as it is now.
+    fn definition<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let definition = self.call(py, |study| {
+            let state = study.state();
+            Ok(Definition { plan: state.plan().clone(), ..state.definition().clone() })
+        })?;
+        to_python(py, &definition)
+    }
+
+    /// How many trials there are, and how many of those that the plan pays for have ended.
+    fn counts(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
+        self.call(py, |study| {
+            study.refresh()?;
+            Ok((study.state().trials().len(), study.state().n_done()))
+        })
+    }
+
+    /// All trials, as `optimist trials --json` has them, with the times at which they began and ended.
+    fn trials<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let trials = self.call(py, |study| {
+            study.refresh()?;
+            Ok(study.state().trials().to_vec())
+        })?;
+        trials.iter().map(|trial| trial_to_python(py, trial)).collect()
+    }
+
+    /// One of them.
+    fn trial<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyAny>> {
+        let trial = self.call(py, move |study| {
+            study.refresh()?;
+            let (name, trials) = (study.name().to_owned(), study.state().trials());
+            let no_trial = StudyError::NoTrial { study: name, trial: number, n_trials: trials.len() };
+            trials.get(number).cloned().ok_or(no_trial)
+        })?;
+        trial_to_python(py, &trial)
+    }
+
+    /// The trial with the best value.
+    fn best_observed<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let best = self.call(py, |study| {
+            study.refresh()?;
+            Ok(study.state().best_observed().cloned())
+        })?;
+        best.map(|trial| trial_to_python(py, &trial)).transpose()
+    }
+
+    /// The point to bet on and those that come next, `n` in all.
+    fn ranking<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyAny>> {
+        let best: Vec<Best> = self.think(py, move |study| {
+            study.refresh()?;
+            study.ranking(n)
+        })?;
+        to_python(py, &best)
+    }
+
+    /// By how much the best value is expected to become better.
+    fn expected_gain(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        self.think(py, |study| {
+            study.refresh()?;
+            study.expected_gain()
+        })
+    }
+
+    /// Mean and standard deviation at each point; `None` before there is a model.
+    fn predict(&self, py: Python<'_>, points: Vec<Bound<'_, PyDict>>) -> PyResult<Option<Vec<(f64, f64)>>> {
+        let points = points.iter().map(|point| from_python(point)).collect::<PyResult<Vec<Assignment>>>()?;
+        self.think(py, move |study| {
+            study.refresh()?;
+            let Some(insight) = StudyInsight::of(study.state())? else { return Ok(None) };
+            points.iter().map(|point| insight.predict(point)).collect::<Result<_, _>>().map(Some)
+        })
+    }
+
+    /// Main and total effect of each parameter; `None` before there is a model.
+    fn importance(&self, py: Python<'_>) -> PyResult<Option<Vec<(String, f64, f64)>>> {
+        self.think(py, |study| {
+            study.refresh()?;
+            let Some(insight) = StudyInsight::of(study.state())? else { return Ok(None) };
+            let names = study.state().definition().space.parameters().iter().map(|one| one.name.clone());
+            let effects = insight.importances().into_iter();
+            Ok(Some(names.zip(effects).map(|(name, effect)| (name, effect.main, effect.total)).collect()))
+        })
+    }
+
+    /// What a user should know about how points were found.
+    fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.think(py, |study| study.warnings())
+    }
+
+    /// Makes every suggestion again and compares it.
+    fn verify<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.think(py, |study| study.verify(|_| ()))?;
+        let mismatches: Vec<usize> = found.mismatches.iter().map(|mismatch| mismatch.trial).collect();
+        let (records, suggestions) = (found.n_records, found.n_suggestions);
+        let others: usize = found.by_other_engines.values().sum();
+        to_python(py, &(records, suggestions, mismatches, others))
+    }
+
+    /// Pictures of these kinds; of all, if none is named.
+    fn plot(&self, py: Python<'_>, kinds: Vec<String>) -> PyResult<Plots> {
+        let kinds = kinds.iter().map(|word| kind(py, word)).collect::<PyResult<Vec<_>>>()?;
+        let drawn = self.think(py, move |study| {
+            study.refresh()?;
+            Drawn::new(study.state(), if kinds.is_empty() { &PlotKind::ALL } else { &kinds })
+        })?;
+        Ok(Plots(drawn))
+    }
+}
+
+type ImportedTrial<'py> = (Bound<'py, PyAny>, Option<f64>, Option<f64>, Option<String>);
+
+impl Study {
+    fn open_by(
+        py: Python<'_>,
+        place: Option<String>,
+        open: impl FnOnce(&Storage) -> Result<optimist_study::Study, StudyError> + Send + 'static,
+    ) -> PyResult<Self> {
+        let storage = match &place {
+            Some(place) => place.parse::<Storage>().map_err(|error| error::storage(py, &error))?,
+            None => Storage::memory(),
+        };
+        let study = call::run(py, move || call::in_pool(|| open(&storage)), drop)?;
+        let study = study.map_err(|error| error::study(py, error))?;
+        let owner = std::process::id();
+        let (process, open) = (AtomicU32::new(owner), Mutex::new(Open { owner, study }));
+        Ok(Self { shared: Arc::new(Shared { place, is_slow: AtomicBool::new(false), process, open }) })
+    }
+
+    /// Does `work` that takes no time but that of storage. In memory there is nothing to wait for.
+    fn call<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut optimist_study::Study) -> Result<T, StudyError> + Send + 'static,
+    ) -> PyResult<T> {
+        let shared = Arc::clone(&self.shared);
+        let done = match self.shared.place {
+            Some(_) => call::run(py, move || shared.with(work), drop)?,
+            None => call::run_here(py, move || shared.with(work))?,
+        };
+        done.map_err(|problem| problem.raise(py))
+    }
+
+    /// Does `work` that asks a model, in the pool.
+    fn think<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut optimist_study::Study) -> Result<T, StudyError> + Send + 'static,
+    ) -> PyResult<T> {
+        let shared = Arc::clone(&self.shared);
+        let work = move || shared.with(|study| call::in_pool(|| work(study)));
+        call::run(py, work, drop)?.map_err(|problem| problem.raise(py))
+    }
+
+    /// The same for work that hands out a trial, which is put back if nobody waits for it any more.
+    fn take(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut optimist_study::Study) -> Result<Option<Job>, StudyError> + Send + 'static,
+    ) -> PyResult<Option<Job>> {
+        let (shared, later) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
+        let undo = move |taken: Result<Option<Job>, Problem>| {
+            if let Ok(Some(Job { trial, .. })) = taken {
+                let stopped = Evaluation::Stopped { reason: "interrupted while it was asked for".to_owned() };
+                let _ = later.with(|study| study.tell(trial, stopped, None));
+            }
+        };
+        let work = move || {
+            let start = Instant::now();
+            let taken = shared.with(|study| call::in_pool(|| work(study)));
+            shared.is_slow.store(start.elapsed() > QUICK, Ordering::Relaxed);
+            taken
+        };
+        let is_quick = self.shared.place.is_none() && !self.shared.is_slow.load(Ordering::Relaxed);
+        let taken = if is_quick { call::run_here(py, work)? } else { call::run(py, work, undo)? };
+        taken.map_err(|problem| problem.raise(py))
+    }
+}
+
+/// The studies of a storage, as `optimist list --json` has them.
+#[pyfunction]
+pub fn studies<'py>(py: Python<'py>, place: String) -> PyResult<Bound<'py, PyAny>> {
+    let storage: Storage = place.parse().map_err(|error| error::storage(py, &error))?;
+    let list = move || -> Result<Vec<ListedStudy>, StudyError> {
+        if !storage.exists()? {
+            return Ok(Vec::new());
+        }
+        let entries = storage.connect()?.studies()?;
+        Ok(entries.iter().map(|entry| ListedStudy::new(&storage, &entry.name)).collect())
+    };
+    let listed = call::run(py, list, drop)?.map_err(|error| error::study(py, error))?;
+    to_python(py, &listed)
+}
+
+fn lines(study: &mut optimist_study::Study) -> Result<Vec<String>, StudyError> {
+    let mut lines = Vec::new();
+    study.export(|line| {
+        lines.push(line.to_owned());
+        ControlFlow::Continue(())
+    })?;
+    Ok(lines)
+}
+
+/// A definition in Python's own types. What is wrong with its space or its optimizer is said in their own words.
+fn definition_from(definition: &Bound<'_, PyDict>) -> PyResult<Definition> {
+    let py = definition.py();
+    let json = json_from_python(definition)?;
+    let space = serde_json::from_value(json["space"].clone());
+    space.map_err(|problem| error::named(py, "SpaceError", problem)).map(|_: optimist::space::Space| ())?;
+    let name = json["optimizer"]["name"].as_str().unwrap_or_default();
+    name.parse::<Method>().map_err(|problem| error::invalid(py, problem))?;
+    serde_json::from_value(json).map_err(|problem| error::invalid(py, problem))
+}
+
+fn kind(py: Python<'_>, word: &str) -> PyResult<PlotKind> {
+    let words = || PlotKind::ALL.map(PlotKind::word).join(", ");
+    let known = PlotKind::ALL.into_iter().find(|kind| kind.word() == word);
+    known.ok_or_else(|| error::invalid(py, format!("there is no plot `{word}`; choose from {}", words())))
+}
+
+fn job_to_python<'py>(py: Python<'py>, job: Option<&Job>) -> PyResult<Bound<'py, PyAny>> {
+    let Some(job) = job else { return Ok(py.None().into_bound(py)) };
+    let (params, source, why) = (&job.params, job.source.word(), &job.why);
+    to_python(
+        py,
+        &json!({ "trial": job.trial, "params": params, "state": "running", "source": source, "why": why }),
+    )
+}
+
+fn trial_to_python<'py>(py: Python<'py>, trial: &Trial) -> PyResult<Bound<'py, PyAny>> {
+    let view = to_python(py, &TrialView::new(trial))?;
+    view.set_item("asked_at", trial.asked_at)?;
+    view.set_item("ended_at", trial.ended_at)?;
+    Ok(view)
+}

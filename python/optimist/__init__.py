@@ -1,0 +1,102 @@
+"""Finds the best input of a function that is expensive, noisy and opaque, in few trials.
+
+>>> import optimist as op
+>>> space = {"lr": op.Float(1e-5, 1, log=True), "depth": op.Int(1, 12), "solver": ["sgd", "adam"],
+...          "momentum": op.Float(0, 0.99, when={"solver": "sgd"})}
+>>> def train(lr, depth, solver, momentum=None):
+...     return (lr - 0.01) ** 2 + 0.1 * (depth - 6) ** 2 + (solver == "sgd")
+>>> best = op.minimize(train, space, trials=20, seed=0)
+>>> best.params["solver"]
+'adam'
+"""
+
+from ._native import __version__
+
+TYPE_CHECKING = False  # type checkers take it as true; `typing` itself takes 5 ms to load
+
+if TYPE_CHECKING:
+    from ._errors import (
+        Failed,
+        InternalError,
+        NotFoundError,
+        OptimistError,
+        Retry,
+        ReturnTypeError,
+        SpaceError,
+        StorageError,
+        StudyError,
+    )
+    from ._minimize import maximize, minimize
+    from ._optimizer import Optimizer, Recommendation
+    from ._plot import Plot
+    from ._policy import Family, GoUcb
+    from ._space import Bool, Choice, Float, Int, Space
+    from ._study import Study, studies
+    from ._trial import Best, Trial, Verification
+
+__all__ = [
+    "Best",
+    "Bool",
+    "Choice",
+    "Failed",
+    "Family",
+    "Float",
+    "GoUcb",
+    "Int",
+    "InternalError",
+    "NotFoundError",
+    "OptimistError",
+    "Optimizer",
+    "Plot",
+    "Recommendation",
+    "Retry",
+    "ReturnTypeError",
+    "Space",
+    "SpaceError",
+    "StorageError",
+    "Study",
+    "StudyError",
+    "Trial",
+    "Verification",
+    "__version__",
+    "maximize",
+    "minimize",
+    "studies",
+]
+
+#: Where each name is; a module is loaded when it is first needed, since many programs only pass through here.
+_PLACES = {
+    "_errors": (
+        "Failed",
+        "InternalError",
+        "NotFoundError",
+        "OptimistError",
+        "Retry",
+        "ReturnTypeError",
+        "SpaceError",
+        "StorageError",
+        "StudyError",
+    ),
+    "_minimize": ("maximize", "minimize"),
+    "_optimizer": ("Optimizer", "Recommendation"),
+    "_plot": ("Plot",),
+    "_policy": ("Family", "GoUcb"),
+    "_space": ("Bool", "Choice", "Float", "Int", "Space"),
+    "_study": ("Study", "studies"),
+    "_trial": ("Best", "Trial", "Verification"),
+}
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    for place, names in _PLACES.items():
+        if name in names:
+            found: object = getattr(import_module(f".{place}", __name__), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,15 @@
+"""The command `optimist`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Does what the command line asks for."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the command listens for Ctrl-C itself
+    from . import _native
+
+    sys.exit(_native.command(["optimist", *sys.argv[1:]]))

@@ -1,0 +1,220 @@
+"""Define-by-run: the space of a study is learnt from the calls of its objective.
+
+Given: the calls `trial.float("lr", 1e-5, 1)` and so on of each trial. Gives: their values, the space as far as it is known, and a
+study in memory over that space. When a call shows that the space is another one, the study is made anew over the new space, with
+every trial in its place.
+
+A parameter that some trials call and others do not waits for the values that tell these trials apart, if there are such; if there
+are none, it is always there, and has a value that nobody looks at where it is not called.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from ._errors import DeclarationError
+from ._space import Bool, Choice, Float, Parameter, Space, _is_equal
+from ._trial import Trial
+
+if TYPE_CHECKING:
+    from ._study import Study
+
+
+@dataclass
+class Entry:
+    """What one trial was offered and what it has called, in the order of its calls."""
+
+    offered: dict[str, Any] = field(default_factory=dict)
+    called: dict[str, Any] = field(default_factory=dict)
+    #: It ran to its end: what it has not called by now it does not need.
+    is_complete: bool = False
+
+
+class Definer:
+    """A study without a space, and what is learnt of it."""
+
+    def __init__(self, definition: dict[str, Any]) -> None:
+        self.definition = definition
+        self.native: _native.Study | None = None
+        self.space: Space | None = None
+        self.parameters: dict[str, Parameter] = {}
+        self.entries: list[Entry] = []
+        self.lock = threading.RLock()
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    # Handing out trials.
+
+    def ask(self, study: Study) -> Trial:
+        """The next trial, whatever the plan says."""
+        with self.lock:
+            record = None if self.native is None else self.native.ask(None, None)
+            return self._hand_out(study, record)
+
+    def claim(self, study: Study, held: set[int]) -> Trial | None:
+        """The next trial under the plan; `None` if there is nothing to do."""
+        with self.lock:
+            if self.native is None:
+                record, is_over = None, len(self.entries) >= self.definition["plan"]["trials"]
+            else:
+                record, _ = self.native.claim(held)
+                is_over = record is None
+            if is_over:
+                return None
+            trial = self._hand_out(study, record)
+            held.add(trial.number)
+            return trial
+
+    def _hand_out(self, study: Study, record: Mapping[str, Any] | None) -> Trial:
+        """A trial whose parameters are filled in as it calls them."""
+        if record is None or self.space is None:
+            self.entries.append(Entry())
+            return Trial(len(self.entries) - 1, {}, study=study)
+        number = record["trial"]
+        entry = Entry(offered=self.space.decode(record["params"]))
+        if number < len(self.entries):
+            self.entries[number] = entry  # it was put back
+        else:
+            self.entries.append(entry)
+        return Trial(number, {}, source=record["source"], why=record["why"], study=study)
+
+    def value(self, trial: Trial, name: str, parameter: Parameter) -> Any:
+        """The value of a parameter in a trial, which has just declared it."""
+        with self.lock:
+            known = self.parameters.setdefault(name, parameter)
+            if known != parameter:
+                raise DeclarationError(
+                    f"parameter `{name}` was declared as {known} before, and now as {parameter}; declare it the same way in "
+                    "every trial: the widest range there is, or another name for each range"
+                )
+            entry = self.entries[trial.number]
+            if name not in entry.called:
+                Space({name: parameter}).to_dict()  # says what is wrong with it, in its trial
+                entry.called[name] = entry.offered[name] if name in entry.offered else self._draw(trial.number, name)
+                trial.params[name] = entry.called[name]
+            return entry.called[name]
+
+    # What became of them.
+
+    def settle(self, number: int, *, is_complete: bool = False) -> None:
+        """A trial has ended, or is about to be told as something else: the study gets the space as it is now known."""
+        with self.lock:
+            if not 0 <= number < len(self.entries):
+                return
+            entry = self.entries[number]
+            entry.is_complete = entry.is_complete or is_complete
+            if not self.parameters:
+                raise DeclarationError(
+                    'the objective has declared no parameter; declare each with a call such as trial.float("lr", 1e-5, 1)'
+                )
+            space = self._learnt()
+            if self.space is None or space.to_dict() != self.space.to_dict() or self._is_elsewhere(number):
+                self._build(space)
+
+    def _is_elsewhere(self, number: int) -> bool:
+        """Whether a trial is not at the point that the study has of it."""
+        assert self.native is not None and self.space is not None
+        return self._point(number, self.space) != self.space.decode(self.native.trial(number)["params"])
+
+    def tell(self, number: int, *measured: Any) -> None:
+        """A trial was measured."""
+        self.settle(number, is_complete=True)
+        assert self.native is not None
+        self.native.tell(number, *measured)
+
+    # The space as it is known.
+
+    def _learnt(self) -> Space:
+        whens = {name: self._when(name) for name in self.parameters}
+        return Space({name: replace(one, when=whens[name] or None) for name, one in self.parameters.items()})
+
+    def _when(self, name: str) -> dict[str, Any]:
+        """What a parameter waits for: values that all trials share that called it, and no trial that did without."""
+        callers = [entry.called for entry in self.entries if name in entry.called]
+        others = [entry.called for entry in self.entries if entry.is_complete and name not in entry.called]
+        if not others or not callers:
+            return {}
+        shared: dict[str, Any] = {}
+        for other, value in callers[0].items():
+            if other == name:
+                break
+            is_discrete = not isinstance(self.parameters[other], Float)
+            if is_discrete and all(other in called and _is_equal(called[other], value) for called in callers):
+                shared[other] = value
+        for other in list(shared):  # the nearest calls tell most
+            without = {key: value for key, value in shared.items() if key != other}
+            if without and _tells_apart(without, others):
+                shared = without
+        return shared if _tells_apart(shared, others) else {}
+
+    def _point(self, number: int, space: Space) -> dict[str, Any]:
+        """The parameters of a trial as a point of the space: what it called, was offered, or would be given."""
+        entry, point = self.entries[number], dict[str, Any]()
+        for name, parameter in space.parameters.items():
+            when = parameter.when or {}
+            if all(other in point and _is_equal(point[other], value) for other, value in when.items()):
+                if name not in entry.called and name not in entry.offered:
+                    entry.offered[name] = self._draw(number, name)
+                point[name] = entry.called.get(name, entry.offered.get(name))
+        return point
+
+    def _build(self, space: Space) -> None:
+        """The study over this space, with every trial in its place."""
+        records = [] if self.native is None else self.native.trials()
+        native = _native.Study.resume_or_create(None, {**self.definition, "space": space.to_dict()})
+        waiting = []
+        for number in range(len(self.entries)):
+            native.enqueue(space.encode(self._point(number, space)))
+            native.ask(None, None)
+            known: dict[str, Any] = records[number] if number < len(records) else {"state": "running"}
+            if known["state"] == "complete":
+                more = [known.get(key) for key in ("noise_std", "note", "metrics", "seconds")]
+                native.tell(number, known["value"], *more)
+            elif known["state"] == "failed":
+                native.fail(number, known["failure"], known["reason"], known.get("stderr"), known.get("seconds"))
+            elif known["state"] == "cancelled":
+                native.cancel(number)
+            elif known["state"] == "waiting":
+                waiting.append((number, known["reason"]))
+        for number, reason in waiting:  # last: what waits is handed out first
+            native.put_back(number, reason)
+        self.native, self.space = native, space
+
+    def _draw(self, number: int, name: str) -> Any:
+        """A value at random, the same for the same seed, trial and name."""
+        rng = random.Random(f"{self.definition['seed']}/{number}/{name}")
+        parameter = self.parameters[name]
+        if isinstance(parameter, Bool):
+            return rng.random() < 0.5
+        if isinstance(parameter, Choice):
+            return rng.choice(list(Space({name: parameter})._choices[name].values()))
+        low, high, step = parameter.low, parameter.high, parameter.step
+        drawn = math.exp(rng.uniform(math.log(low), math.log(high))) if parameter.log else rng.uniform(low, high)
+        if step is None and isinstance(parameter, Float):
+            return min(max(drawn, low), high)
+        step = step or 1
+        level = min(round((drawn - low) / step), math.floor((high - low) / step + 1e-9))
+        return low + level * step
+
+    # Copies.
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            state = {key: value for key, value in self.__dict__.items() if key != "lock"}
+            return {**state, "native": None if self.native is None else self.native.export()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, lock=threading.RLock())
+        self.native = None if state["native"] is None else _native.Study.restore(state["native"])
+
+
+def _tells_apart(when: Mapping[str, Any], others: list[dict[str, Any]]) -> bool:
+    """Whether none of the others has all these values."""
+    return not any(all(name in other and _is_equal(other[name], value) for name, value in when.items()) for other in others)

@@ -1,0 +1,49 @@
+"""What can go wrong, each a subclass of the built-in exception that fits."""
+
+from __future__ import annotations
+
+
+class OptimistError(Exception):
+    """Base class of all errors that Optimist raises itself."""
+
+
+class StudyError(OptimistError, ValueError):
+    """Something that cannot be done with a study, or an argument that cannot be meant."""
+
+
+class SpaceError(StudyError):
+    """A space that cannot be searched, or a point that is not in it."""
+
+
+class DeclarationError(SpaceError):
+    """An objective that declares its parameters in a way that no space has. It ends a run."""
+
+
+class NotFoundError(OptimistError, KeyError):
+    """There is no study or trial of that name or number."""
+
+    def __str__(self) -> str:
+        return Exception.__str__(self)  # a KeyError would show the sentence in quotation marks
+
+
+class StorageError(OptimistError, OSError):
+    """Storage that cannot be read or written."""
+
+    #: Whether trying again later may help: a full disk, a lock, a server that is away.
+    may_pass: bool = False
+
+
+class ReturnTypeError(OptimistError, TypeError):
+    """An objective that returned something that is not a value."""
+
+
+class InternalError(OptimistError, RuntimeError):
+    """A mistake of Optimist's own."""
+
+
+class Failed(Exception):
+    """Raised by an objective to say that there is no value at this point. The optimizer learns from it."""
+
+
+class Retry(Exception):
+    """Raised by an objective to be tried again with the same parameters, as often as the study's `max_attempts` says."""

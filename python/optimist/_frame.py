@@ -1,0 +1,70 @@
+"""Trials as columns, for data frames; and rows of data frames as trials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ._errors import StudyError
+from ._space import Space, native
+
+Row = tuple[dict[str, Any], float | None, float | None, str | None]
+
+PLAIN = ("state", "value", "noise_std", "seconds", "source", "worker", "attempts", "reason", "note")
+
+
+def columns_of(records: Sequence[Mapping[str, Any]], space: Space) -> dict[str, list[Any]]:
+    """One list per column: `number`, `state`, `value`, …, then `params_NAME`, then `metrics_NAME`."""
+    from datetime import datetime, timezone
+
+    columns: dict[str, list[Any]] = {"number": [one["trial"] for one in records]}
+    for key in PLAIN:
+        columns[key] = [one.get(key) for one in records]
+    columns["attempts"] = [one.get("attempts", 1) for one in records]
+    for key, column in (("asked_at", "datetime_start"), ("ended_at", "datetime_complete")):
+        times = (one[key] for one in records)
+        columns[column] = [None if ms is None else datetime.fromtimestamp(ms / 1000, timezone.utc) for ms in times]
+    decoded = [space.decode(one["params"]) for one in records] if space._choices else [one["params"] for one in records]
+    for name in space.parameters:
+        columns[f"params_{name}"] = [params.get(name) for params in decoded]
+    metrics = {name: None for one in records for name in one.get("metrics", ())}
+    for name in metrics:
+        columns[f"metrics_{name}"] = [one.get("metrics", {}).get(name) for one in records]
+    return columns
+
+
+def imported(trials: Any, names: Sequence[str], value: str) -> Iterator[Row]:
+    """Each row as parameters, value, noise, and why there is no value."""
+    from ._study import rows
+
+    for number, row in enumerate(rows(trials)):
+        if not isinstance(row, Mapping):
+            raise TypeError(f"row {number} must be a dictionary, got {type(row).__name__}")
+        params = {name: native(found) for name in names if not _is_missing(found := _cell(row, name))}
+        if not params:
+            raise StudyError(f"row {number} has no parameter of the study; its columns are {', '.join(map(str, row))}")
+        if value not in row and "state" not in row:
+            raise StudyError(f'row {number} has no column `{value}`; say which one has the value, as in value="loss"')
+        found, noise, reason = native(row.get(value)), native(row.get("noise_std")), row.get("reason")
+        is_failed = row.get("state") == "failed" or _is_missing(found)
+        yield (
+            params,
+            None if is_failed else float(found),
+            None if _is_missing(noise) else float(noise),
+            str(reason) if isinstance(reason, str) else None,
+        )
+
+
+def _cell(row: Mapping[str, Any], name: str) -> Any:
+    if f"params_{name}" in row:
+        return row[f"params_{name}"]
+    inner = row.get("params")
+    return inner.get(name) if isinstance(inner, Mapping) else row.get(name)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    value = native(value)
+    return isinstance(value, float) and math.isnan(value)

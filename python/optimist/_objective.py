@@ -1,0 +1,162 @@
+"""Objectives: how a user's function is called, and what its answer means."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ._errors import Failed, Retry, ReturnTypeError, StudyError
+from ._space import Space, native
+
+WANTED = 'return one number, or a dictionary such as {"value": 0.5, "noise_std": 0.1, "metrics": {"cost": 3}}'
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A value and what came with it."""
+
+    value: float
+    noise_std: float | None = None
+    note: str | None = None
+    metrics: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why there is no value: a word of the log, a sentence, and the traceback."""
+
+    kind: str
+    reason: str
+    traceback: str | None = None
+
+
+def takes_trial(objective: Callable[..., Any], space: Space | None) -> bool:
+    """Whether it wants the trial itself: its first argument is called `trial`, or it declares its parameters."""
+    if space is None:
+        return True
+    first = next(iter(_arguments(objective)), None)
+    return first == "trial" and "trial" not in space
+
+
+def check_signature(objective: Callable[..., Any], space: Space) -> None:
+    """Whether it can be called with every point of the space; an error says what to change."""
+    arguments = _arguments(objective)
+    kinds = {argument.kind for argument in arguments.values()}
+    takes_all = not arguments or inspect.Parameter.VAR_KEYWORD in kinds
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    for name, parameter in space.parameters.items():
+        known = arguments.get(name)
+        if known is None or known.kind not in by_name:
+            if not takes_all:
+                raise TypeError(
+                    f"the objective takes no argument `{name}`, which is a parameter of the space; add it, or `**params`"
+                )
+        elif parameter.when and known.default is inspect.Parameter.empty:
+            raise TypeError(f"parameter `{name}` is not always active; give the argument `{name}` of the objective a default")
+    for name, argument in arguments.items():
+        is_needed = argument.default is inspect.Parameter.empty and argument.kind in by_name
+        if is_needed and name not in space:
+            raise TypeError(f"the objective needs `{name}`, which is not in the space; declare it there, or give it a default")
+
+
+def _arguments(objective: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(objective).parameters
+    except (TypeError, ValueError):  # built-in functions do not say
+        return {}
+
+
+def measured(answer: Any) -> Measured | Failure:
+    """What an objective's answer means.
+
+    Raises:
+        ReturnTypeError: If it is nothing that could be a value.
+    """
+    if isinstance(answer, Mapping):
+        if "value" not in answer:
+            raise ReturnTypeError(f"the objective returned a dictionary without `value`; {WANTED}")
+        unknown = set(answer) - {"value", "noise_std", "note", "metrics"}
+        if unknown:
+            raise ReturnTypeError(
+                f"the objective returned a dictionary with `{min(map(str, unknown))}`; put further numbers in `metrics`"
+            )
+        noise = answer.get("noise_std")
+        note = answer.get("note")
+        found = Measured(
+            float_of(answer["value"], "the value"),
+            None if noise is None else float_of(noise, "noise_std"),
+            None if note is None else str(note),
+            metrics_of(answer.get("metrics")),
+        )
+    else:
+        found = Measured(float_of(answer, "the objective's answer"))
+    if not math.isfinite(found.value):
+        return Failure("unreadable", f"the value must be a finite number, got {found.value}")
+    if found.noise_std is not None and not (math.isfinite(found.noise_std) and found.noise_std >= 0):
+        return Failure("unreadable", f'"noise_std" must be a number, 0 or more, got {found.noise_std}')
+    return found
+
+
+def float_of(value: Any, what: str) -> float:
+    """A number, whoever made it: Python, numpy, torch, a decimal or a fraction."""
+    value = native(value)
+    if value is None:
+        raise ReturnTypeError(f"{what} is None; {WANTED}. Raise op.Failed if there is no value at this point")
+    if isinstance(value, (str, bytes)):
+        raise ReturnTypeError(f"{what} is the text {value!r}; {WANTED}")
+    if isinstance(value, (tuple, list)):
+        raise ReturnTypeError(f"{what} is a {type(value).__name__} of {len(value)}; {WANTED}")
+    if isinstance(value, bool):
+        raise ReturnTypeError(f"{what} is {value}, a truth value; {WANTED}")
+    if getattr(value, "size", 1) == 1 and callable(getattr(value, "item", None)):
+        value = value.item()  # an array with one number
+    if isinstance(value, complex) or (not hasattr(value, "__float__") and not hasattr(value, "__index__")):
+        raise ReturnTypeError(f"{what} is a {type(value).__name__}; {WANTED}")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError) as error:
+        raise ReturnTypeError(f"{what} is a {type(value).__name__}, not a number; {WANTED}") from error
+
+
+def metrics_of(metrics: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Further results, as JSON can keep them."""
+    if metrics is None:
+        return None
+    if not isinstance(metrics, Mapping):
+        raise TypeError(f"metrics must be a dictionary, got {type(metrics).__name__}")
+    return {str(name): _json(value) for name, value in metrics.items()}
+
+
+def _json(value: Any) -> Any:
+    value = native(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None  # JSON has no word for it
+    if isinstance(value, Mapping):
+        return metrics_of(value)
+    if isinstance(value, (list, tuple)):
+        return [_json(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _json(value.tolist())
+    return value
+
+
+def failure_of(error: BaseException) -> tuple[str, str, str | None]:
+    """What an exception of an objective says: its kind, a sentence, and where it came from."""
+    if isinstance(error, (Failed, Retry)):
+        kind = "retried" if isinstance(error, Retry) else "infeasible"
+        return kind, str(error) or ("retry" if kind == "retried" else "failed"), None
+    if isinstance(error, StudyError):
+        return "infeasible", str(error), None
+    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    return "crashed", f"{type(error).__name__}: {error}".rstrip(": "), text[-4000:]
+
+
+def evaluate(objective: Callable[..., Any], params: dict[str, Any]) -> Any:
+    """Calls an objective with the parameters of a trial; a function of its own, so that other processes can import it."""
+    return objective(**params)

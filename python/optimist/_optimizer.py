@@ -1,0 +1,187 @@
+"""The low level: ask and tell without storage, for loops and papers of one's own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, overload
+
+from . import _native
+from ._errors import StudyError
+from ._objective import float_of
+from ._policy import Family, GoUcb, table_of
+from ._space import Space, SpaceLike
+
+#: Parameters by name, or an encoded point: numbers from 0 to 1.
+Point = Mapping[str, Any] | Sequence[float] | Any
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A point to bet on."""
+
+    params: dict[str, Any]
+    #: What is expected there.
+    mean: float
+    #: How unsure that is, one standard deviation; `None` if there is no model.
+    std: float | None
+
+
+class Optimizer:
+    """Suggests points of a space, given what has become of others. It stores nothing.
+
+    Points are dictionaries of parameters, or encoded: arrays of numbers from 0 to 1, one for each number and each choice. Any
+    point may be told, also one that was never asked for. The same seed and the same calls give the same points, those of
+    a :class:`Study` and of the Rust library.
+
+    Args:
+        space: As of :class:`Study`.
+        method: `"go-ucb"`, `"go-ucb:theory"`, `"tpe"`, …, a table of settings, or :class:`GoUcb`, which also takes a family of
+            your own.
+        trials: How many are planned.
+        seed: For all that is random.
+        direction: Which way is better: `"maximize"`, as in the paper, or `"minimize"`.
+        constraints: As of :class:`Study`.
+
+    >>> optimizer = Optimizer({"x": (0.0, 1.0)}, trials=10)
+    >>> for _ in range(10):
+    ...     params = optimizer.ask()
+    ...     optimizer.tell(params, -(params["x"] - 0.4) ** 2)
+    >>> abs(optimizer.recommend().params["x"] - 0.4) < 0.1
+    True
+    """
+
+    def __init__(
+        self,
+        space: SpaceLike,
+        method: str | Mapping[str, Any] | GoUcb = "go-ucb",
+        *,
+        trials: int = 50,
+        seed: int = 0,
+        direction: Literal["maximize", "minimize"] = "maximize",
+        constraints: Sequence[str] = (),
+    ) -> None:
+        if direction not in ("minimize", "maximize"):
+            raise StudyError(f'direction must be "minimize" or "maximize", got {direction!r}')
+        if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
+            raise StudyError(f"trials must be a whole number of 1 or more, got {trials!r}")
+        self.space = Space(space, constraints)
+        self.sign = 1.0 if direction == "maximize" else -1.0
+        self._arguments = (method, trials, seed)
+        #: How many points were asked for.
+        self.n_asked = 0
+        self._calls: list[tuple[str, tuple[Any, ...]]] = []
+        self._engine = self._build()
+
+    def _build(self) -> _native.Optimizer:
+        method, trials, seed = self._arguments
+        family = method.family.table() if isinstance(method, GoUcb) and isinstance(method.family, Family) else None
+        if family is not None and isinstance(method, GoUcb):
+            method = replace(method, family=None)
+        return _native.Optimizer(self.space.to_dict(), table_of(method), trials, seed, family)
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers an encoded point has."""
+        return self._engine.dimension
+
+    @overload
+    def ask(self, k: None = None) -> dict[str, Any]: ...
+    @overload
+    def ask(self, k: int) -> list[dict[str, Any]]: ...
+    def ask(self, k: int | None = None) -> dict[str, Any] | list[dict[str, Any]]:
+        """The next point, or `k` of them to be tried at the same time: pending until they are told or withdrawn."""
+        if k is None:
+            return self.decode(self._ask())
+        return [self.decode(self._ask()) for _ in range(k)]
+
+    def ask_array(self, k: int | None = None) -> Any:
+        """The same, encoded, as an array of numpy: of shape (dimension,), or (k, dimension)."""
+        import numpy
+
+        return numpy.array(self._ask() if k is None else [self._ask() for _ in range(k)])
+
+    def _ask(self) -> list[float]:
+        x, _ = self._engine.suggest(self.n_asked)
+        self._do("propose", x)
+        self.n_asked += 1
+        return x
+
+    def tell(self, point: Point, value: Any, noise_std: Any = None) -> None:
+        """What became of a point, or of several: a value for each. One that is not finite says that the trial failed."""
+        if not isinstance(point, Mapping) and len(point) and not _is_number(point[0]):
+            noises = noise_std if hasattr(noise_std, "__len__") else [noise_std] * len(point)
+            for one, y, noise in zip(point, value, noises, strict=True):
+                self.tell(one, y, noise)
+            return
+        y = float_of(value, "the value")
+        noise = None if noise_std is None else float_of(noise_std, "noise_std")
+        self._do("tell", self.encode(point), self.sign * y if math.isfinite(y) else None, noise)
+
+    def propose(self, point: Point) -> None:
+        """This point is going to be tried, whoever thought of it."""
+        self._do("propose", self.encode(point))
+
+    def withdraw(self, point: Point) -> None:
+        """A pending point will never be told."""
+        self._do("withdraw", self.encode(point))
+
+    def recommend(self) -> Recommendation | None:
+        """The point to bet on; `None` before the first value."""
+        best = self.ranking(1)
+        return best[0] if best else None
+
+    def ranking(self, n: int) -> list[Recommendation]:
+        """The best `n` points so far, the one to bet on first."""
+        return [Recommendation(self.decode(x), self.sign * mean, std) for x, mean, std in self._engine.ranking(n)]
+
+    def expected_gain(self) -> float | None:
+        """By how much the best value is expected to become better; `None` if the optimizer cannot say."""
+        return self._engine.expected_gain()
+
+    def warnings(self) -> list[str]:
+        """What you should know before trusting the suggestions. Empty as a rule."""
+        return self._engine.warnings()
+
+    def round_reports(self, *, w_star: Sequence[float] | None = None, optimum: float | None = None) -> Any:
+        """Preset `theory`: what the proofs say of each round of Phase II, as a pandas data frame with a row for each.
+
+        With the true weights `w_star` of the family and the highest value `optimum`, also whether these are in the ball, and the
+        regret.
+        """
+        import pandas
+
+        if (w_star is None) != (optimum is None):
+            raise StudyError("give both w_star and optimum, or neither")
+        truth = None if w_star is None or optimum is None else ([float(w) for w in w_star], float(optimum))
+        return pandas.DataFrame(self._engine.round_reports(truth))
+
+    def encode(self, point: Point) -> list[float]:
+        """A point as numbers from 0 to 1."""
+        if isinstance(point, Mapping):
+            return self._engine.encode(self.space.encode(point))
+        return [float(x) for x in point]
+
+    def decode(self, x: Sequence[float] | Any) -> dict[str, Any]:
+        """The parameters of an encoded point."""
+        return self.space.decode(self._engine.decode([float(one) for one in x]))
+
+    def _do(self, what: str, *arguments: Any) -> None:
+        getattr(self._engine, what)(*arguments)
+        self._calls.append((what, arguments))
+
+    # Copies: the same calls on a new one.
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_engine"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._engine = self._build()
+        for what, arguments in self._calls:
+            getattr(self._engine, what)(*arguments)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) or getattr(value, "ndim", 1) == 0

@@ -1,0 +1,113 @@
+"""Optimizers by name, with their settings."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, Literal
+
+from ._errors import StudyError
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of functions f(w, x) for GO-UCB: what it may believe about the objective.
+
+    Args:
+        value: f(w, x) as a number, of arrays of numpy if that is installed, and of lists if not.
+        n_weights: How many weights it has.
+        grad_w: The gradient in w. If it is left out, it comes from JAX or autograd if `differentiate` names one of them, and from
+            finite differences if not.
+        grad_x: The gradient in x, likewise.
+        prior_mean, prior_std: Of each weight; 0 and 1 if they are left out.
+        scaled: Whether x is scaled to [-1, 1] and y standardised; otherwise both are in their own units, and nothing is warped.
+        differentiate: `"jax"` or `"autograd"`.
+    """
+
+    value: Callable[[Any, Any], float]
+    n_weights: int
+    grad_w: Callable[[Any, Any], Any] | None = None
+    grad_x: Callable[[Any, Any], Any] | None = None
+    prior_mean: Sequence[float] | None = None
+    prior_std: Sequence[float] | None = None
+    scaled: bool = False
+    differentiate: Literal["jax", "autograd"] | None = None
+
+    def table(self) -> dict[str, Any]:
+        """As the engine calls it."""
+        grad_w, grad_x = self.grad_w, self.grad_x
+        if self.differentiate is not None:
+            grad = importlib.import_module(self.differentiate).grad
+            grad_w, grad_x = grad_w or grad(self.value, 0), grad_x or grad(self.value, 1)
+        return {
+            "value": partial(_numbers, self.value),
+            "n_weights": self.n_weights,
+            "grad_w": None if grad_w is None else partial(_numbers, grad_w),
+            "grad_x": None if grad_x is None else partial(_numbers, grad_x),
+            "prior_mean": None if self.prior_mean is None else [float(one) for one in self.prior_mean],
+            "prior_std": None if self.prior_std is None else [float(one) for one in self.prior_std],
+            "scaled": self.scaled,
+        }
+
+
+@dataclass(frozen=True)
+class GoUcb:
+    """GO-UCB with settings, as the table `[optimizer]` of a study file has them; `None` leaves one to the preset.
+
+    >>> GoUcb(preset="paper", hidden=[25]).table()
+    {'name': 'go-ucb', 'preset': 'paper', 'hidden': [25]}
+    """
+
+    preset: Literal["default", "paper", "theory"] = "default"
+    family: str | Sequence[str] | Family | None = None
+    explore_trials: int | None = None
+    exploration: float | None = None
+    trust_region: bool | None = None
+    warp: bool | None = None
+    hidden: Sequence[int] | None = None
+    activation: Literal["sigmoid", "tanh"] | None = None
+    range: float | None = None
+    constants: Mapping[str, float] | None = None
+
+    def table(self) -> dict[str, Any]:
+        """As a study file has it."""
+        if isinstance(self.family, Family):
+            raise StudyError("a family of your own cannot be stored in a study; search with op.Optimizer(space, method=…)")
+        return {"name": "go-ucb", **{key: value for key, value in asdict(self).items() if value is not None}}
+
+
+def table_of(optimizer: str | Mapping[str, Any] | GoUcb) -> dict[str, Any]:
+    """An optimizer as a study file has it: `go-ucb:paper` and `go-ucb:family=anova:warp=false` are words for one."""
+    if isinstance(optimizer, GoUcb):
+        return optimizer.table()
+    if isinstance(optimizer, Mapping):
+        return dict(optimizer)
+    if not isinstance(optimizer, str):
+        raise TypeError(f"optimizer must be a name, a dictionary or op.GoUcb(…), got {type(optimizer).__name__}")
+    name, *settings = optimizer.split(":")
+    table: dict[str, Any] = {"name": name}
+    for setting in settings:
+        key, is_named, value = setting.partition("=")
+        table |= {key: _read(value)} if is_named else {"preset": key}
+    return table
+
+
+def _numbers(function: Callable[[Any, Any], Any], w: list[float], x: list[float]) -> list[float]:
+    """What a function of a family gives, as a list."""
+    try:
+        import numpy
+    except ImportError:
+        found = function(w, x)
+    else:
+        found = function(numpy.asarray(w), numpy.asarray(x))
+    return [float(one) for one in found] if getattr(found, "__len__", None) and getattr(found, "ndim", 1) else [float(found)]
+
+
+def _read(word: str) -> Any:
+    try:
+        return json.loads(word)
+    except ValueError:
+        return word

@@ -1,0 +1,246 @@
+"""What may be varied: parameters, as users write them and as the engine reads them.
+
+Choices may be any objects. The engine knows texts, numbers and truth values; any other object goes by a name.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._errors import SpaceError
+
+When = Mapping[str, Any]
+Key = tuple[type, Any]
+
+
+@dataclass(frozen=True)
+class Float:
+    """Real numbers from `low` to `high`, both included.
+
+    >>> Float(1e-5, 1, log=True)
+    Float(low=1e-05, high=1, log=True, step=None, when=None)
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    step: float | None = None
+    when: When | None = None
+
+
+@dataclass(frozen=True)
+class Int:
+    """Whole numbers from `low` to `high`, both included.
+
+    >>> Int(1, 12)
+    Int(low=1, high=12, log=False, step=None, when=None)
+    """
+
+    low: int
+    high: int
+    log: bool = False
+    step: int | None = None
+    when: When | None = None
+
+
+@dataclass(frozen=True)
+class Bool:
+    """`False` or `True`."""
+
+    when: When | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several values without an order: any objects, or a dictionary that names them.
+
+    >>> Choice(["sgd", "adam"]).options
+    ['sgd', 'adam']
+    """
+
+    options: Sequence[Any] | Mapping[str, Any]
+    when: When | None = None
+
+
+Parameter = Float | Int | Bool | Choice
+
+
+@dataclass(frozen=True)
+class Space:
+    """Parameters by name, and linear constraints between them, such as `"a + 2*b <= 1"`.
+
+    Anything that :class:`Study` takes as a space is understood, also dimensions of scikit-optimize, distributions of
+    `scipy.stats` and spaces of ConfigSpace.
+
+    >>> space = Space({"lr": (1e-5, 1.0, "log-uniform"), "depth": (1, 12), "solver": ["sgd", "adam"]})
+    >>> space.parameters["lr"]
+    Float(low=1e-05, high=1.0, log=True, step=None, when=None)
+    """
+
+    parameters: Mapping[str, Parameter]
+    constraints: Sequence[str] = ()
+    _choices: Mapping[str, dict[Key, Any]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __init__(self, parameters: SpaceLike, constraints: Iterable[str] = ()) -> None:
+        from ._adapters import parameters_of
+
+        known = parameters_of(parameters)
+        if isinstance(parameters, Space):
+            constraints = [*parameters.constraints, *constraints]
+        object.__setattr__(self, "parameters", known)
+        object.__setattr__(self, "constraints", tuple(constraints))
+        choices = {name: labelled(name, one.options) for name, one in known.items() if isinstance(one, Choice)}
+        object.__setattr__(self, "_choices", choices)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.parameters
+
+    def to_dict(self) -> dict[str, Any]:
+        """The space as the log keeps it."""
+        parameters = [self._record(name, one) for name, one in self.parameters.items()]
+        return {"parameters": parameters, "constraints": list(self.constraints)}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Space:
+        """The space that a log has."""
+        parameters: dict[str, Parameter] = {}
+        for one in record["parameters"]:
+            when = {condition["parameter"]: condition["value"] for condition in one.get("when", [])} or None
+            kind, name = one["type"], one["name"]
+            if kind == "float":
+                parameters[name] = Float(one["low"], one["high"], one.get("log", False), one.get("step"), when)
+            elif kind == "int":
+                parameters[name] = Int(one["low"], one["high"], one.get("log", False), one.get("step"), when)
+            elif kind == "bool":
+                parameters[name] = Bool(when)
+            else:
+                parameters[name] = Choice(one["choices"], when)
+        return cls(parameters, record.get("constraints", ()))
+
+    def decode(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of the engine as the user knows them: choices are the very objects that were given."""
+        return {
+            name: self._choices[name].get(_key(value), value) if name in self._choices else value
+            for name, value in params.items()
+        }
+
+    def encode(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of the user as the engine knows them."""
+        return {name: self._encode(name, value) for name, value in params.items()}
+
+    def _encode(self, name: str, value: Any) -> Any:
+        for key, known in self._choices.get(name, {}).items():
+            if known is value or _is_equal(known, value):
+                return key[1]
+        return plain(value, name)
+
+    def _record(self, name: str, one: Parameter) -> dict[str, Any]:
+        record: dict[str, Any] = {"name": name}
+        if isinstance(one, Float):
+            record |= {"type": "float", "low": number(one.low, name, "low"), "high": number(one.high, name, "high")}
+            record |= {"log": one.log, "step": None if one.step is None else number(one.step, name, "step")}
+        elif isinstance(one, Int):
+            record |= {"type": "int", "low": whole(one.low, name, "low"), "high": whole(one.high, name, "high")}
+            record |= {"log": one.log, "step": None if one.step is None else whole(one.step, name, "step")}
+        elif isinstance(one, Bool):
+            record |= {"type": "bool"}
+        else:
+            record |= {"type": "categorical", "choices": [value for _, value in self._choices[name]]}
+        if one.when:
+            conditions = one.when.items()
+            record["when"] = [{"parameter": other, "value": self._encode(other, value)} for other, value in conditions]
+        return record
+
+
+SpaceLike = Space | Mapping[str, Any] | Sequence[Any] | Any
+
+
+def labelled(name: str, options: Sequence[Any] | Mapping[str, Any]) -> dict[Key, Any]:
+    """Each choice by what the engine calls it."""
+    if isinstance(options, Mapping):
+        return {_key(str(label)): value for label, value in options.items()}
+    found: dict[Key, Any] = {}
+    for value in options:
+        key = _key(_label(name, value))
+        if key in found:
+            raise SpaceError(f"parameter `{name}`: choice `{key[1]}` is listed twice; remove one of the two")
+        found[key] = value
+    return found
+
+
+def _label(name: str, value: Any) -> Any:
+    """What the engine calls a choice."""
+    value = native(value)
+    if isinstance(value, (str, bool)) or (isinstance(value, int) and abs(value) < 2**63):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if callable(value) and hasattr(value, "__name__"):
+        return value.__name__
+    text = repr(value)
+    if re.search(r" at 0x[0-9a-fA-F]+", text):
+        raise SpaceError(
+            f"parameter `{name}`: the choice {text} has no lasting name; "
+            'name the choices with a dictionary, as in op.Choice({"small": model})'
+        )
+    return text
+
+
+def _key(value: Any) -> Key:
+    """A value of the engine as a key: 1, 1.0, True and "1" are four."""
+    return type(value), value
+
+
+def _is_equal(a: Any, b: Any) -> bool:
+    if type(a) is not type(b) and (isinstance(a, bool) or isinstance(b, bool)):
+        return False
+    try:
+        return bool(a == b)
+    except Exception:  # an array, say
+        return False
+
+
+def native(value: Any) -> Any:
+    """A number of numpy or of an array library as Python's own."""
+    if isinstance(value, (bool, int, float, str, bytes, type(None), list, tuple, dict)):
+        item = getattr(value, "item", None)  # numpy's float64 is a float
+        return value if item is None else item()
+    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 and not isinstance(value, type):
+        return value.item()
+    return value
+
+
+def plain(value: Any, name: str) -> Any:
+    """A value that the engine can check, whatever it is."""
+    value = native(value)
+    if isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 2**63 else float(value)
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        raise SpaceError(f"parameter `{name}`: value {value} is not finite; give a finite number")
+    return _label(name, value)
+
+
+def number(value: Any, name: str, what: str) -> float:
+    value = native(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"parameter `{name}`: {what} must be a number, got {value!r}")
+    if not math.isfinite(value):
+        raise SpaceError(f"parameter `{name}`: {what} {value} is not finite; give a finite number")
+    return float(value)
+
+
+def whole(value: Any, name: str, what: str) -> int:
+    value = native(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value):
+        raise TypeError(f"parameter `{name}`: {what} must be a whole number, got {value!r}; use op.Float for others")
+    if abs(value) >= 2**63:
+        raise SpaceError(f"parameter `{name}`: {what} {value} is beyond 64 bits; narrow the range")
+    return int(value)

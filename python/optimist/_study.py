@@ -1,0 +1,568 @@
+"""Studies: ask, tell, look."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from . import _native
+from ._errors import Failed, Retry, SpaceError, StudyError
+from ._space import Parameter, Space, SpaceLike
+from ._trial import Best, Trial, Verification, instant
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from ._define import Definer
+    from ._plot import Plot
+    from ._policy import GoUcb
+
+
+class Study:
+    """A study: a space, a direction, and every trial so far.
+
+    In memory, or in a SQLite file or a PostgreSQL database that the command `optimist` and other processes may use at the same
+    time. If the study is there it is opened, and goes on where it was.
+
+    Args:
+        name: Unique in its storage.
+        space: Parameters by name; `None` if the objective declares them as it runs.
+        direction: `"minimize"` or `"maximize"`.
+        trials: How many are planned. The optimizer wants to know: it explores less towards the end.
+        seed: Same seed, same suggestions, bit for bit, as with the command and in Rust.
+        storage: A file such as `"optimist.db"`, `"postgres://user@host/database"`, or `None` for memory.
+        optimizer: A name such as `"go-ucb"`, `"go-ucb:paper"` or `"tpe"`, a table of settings, or :class:`GoUcb`.
+        constraints: Linear constraints between parameters, such as `"a + 2*b <= 1"`.
+        plan: Further keys of a study file: `target`, `min_gain`, `max_failures`, `max_attempts`, `replicates`, `lease`.
+
+    >>> study = Study("bowl", {"x": (-1.0, 1.0)}, direction="minimize", trials=12)
+    >>> for _ in range(12):
+    ...     trial = study.ask()
+    ...     study.tell(trial, (trial["x"] - 0.3) ** 2)
+    >>> abs(study.best.params["x"] - 0.3) < 0.1
+    True
+    """
+
+    def __init__(
+        self,
+        name: str,
+        space: SpaceLike | None = None,
+        *,
+        direction: Literal["minimize", "maximize"],
+        trials: int = 50,
+        seed: int = 0,
+        storage: str | os.PathLike[str] | None = None,
+        optimizer: str | Mapping[str, Any] | GoUcb = "go-ucb",
+        constraints: Iterable[str] = (),
+        **plan: Any,
+    ) -> None:
+        from ._policy import table_of
+
+        if direction not in ("minimize", "maximize"):
+            raise StudyError(f'direction must be "minimize" or "maximize", got {direction!r}')
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
+            raise StudyError(f"seed must be a whole number from 0 to 2^64 - 1, got {seed!r}")
+        definition: dict[str, Any] = {
+            "name": str(name),
+            "direction": direction,
+            "seed": seed,
+            "optimizer": table_of(optimizer),
+            "plan": checked_plan({"trials": trials, **plan}),
+        }
+        place = place_of(storage)
+        if space is None:
+            from ._define import Definer
+
+            if place is not None:
+                raise StudyError(
+                    "a study whose objective declares its parameters lives in memory; "
+                    "once they are known, store it with op.Study(name, study.space, storage=…)"
+                )
+            self._begin(None, None, None, Definer(definition))
+            return
+        space = Space(space, constraints)
+        definition["space"] = space.to_dict()
+        self._begin(_native.Study.resume_or_create(place, definition), place, space)
+
+    @classmethod
+    def load(cls, name: str, *, storage: str | os.PathLike[str], space: SpaceLike | None = None) -> Study:
+        """Opens a study that is there.
+
+        `space` is needed only to have choices back as the objects they stand for.
+        """
+        place = place_of(storage)
+        return cls._of(_native.Study.open(place, name), place, None if space is None else Space(space))
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], *, storage: str | os.PathLike[str] | None = None) -> Study:
+        """Opens or begins the study that a study file describes, as `optimist create` does."""
+        place = place_of(storage)
+        return cls._of(_native.Study.from_file(place, os.fspath(path)), place, None)
+
+    @classmethod
+    def _of(cls, native: _native.Study, place: str | None, space: Space | None) -> Study:
+        study = cls.__new__(cls)
+        study._begin(native, place, space or Space.from_dict(native.definition()["space"]))
+        return study
+
+    def _begin(
+        self, native: _native.Study | None, place: str | None, space: Space | None, definer: Definer | None = None
+    ) -> None:
+        self._own = native
+        self._storage = place
+        self._space = space
+        self._definer = definer
+        self._is_stopping = False
+
+    # What it is about.
+
+    @property
+    def _engine(self) -> _native.Study:
+        native = self._own if self._definer is None else self._definer.native
+        if native is None:
+            raise StudyError("the study has no parameters yet: its objective declares them as it runs; call `run` first")
+        return native
+
+    @property
+    def name(self) -> str:
+        """Unique in its storage."""
+        return str(self._definition()["name"])
+
+    @property
+    def direction(self) -> str:
+        """`minimize` or `maximize`."""
+        return str(self._definition()["direction"])
+
+    @property
+    def seed(self) -> int:
+        """Same seed, same suggestions."""
+        return int(self._definition()["seed"])
+
+    @property
+    def space(self) -> Space:
+        """What may be varied; of a study whose objective declares it, what is known so far."""
+        space = self._space if self._definer is None else self._definer.space
+        return Space({}) if space is None else space
+
+    @property
+    def storage(self) -> str | None:
+        """Where it is kept; `None` is memory."""
+        return self._storage
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """How it is run: how many trials, and when it is over."""
+        return dict(self._definition()["plan"])
+
+    def _definition(self) -> dict[str, Any]:
+        return self._definer.definition if self._definer is not None else self._engine.definition()
+
+    def __repr__(self) -> str:
+        where = "memory" if self._storage is None else self._storage
+        n = len(self)
+        return f"<optimist.Study {self.name!r} in {where}: {n} trial{'s' * (n != 1)}>"
+
+    def __len__(self) -> int:
+        if self._definer is not None:
+            return len(self._definer)
+        return self._engine.counts()[0]
+
+    def __bool__(self) -> bool:
+        return True  # a study without trials is still a study
+
+    # Ask and tell.
+
+    @overload
+    def ask(self, k: None = None, *, worker: str | None = None, lease: float | None = None) -> Trial: ...
+    @overload
+    def ask(self, k: int, *, worker: str | None = None, lease: float | None = None) -> list[Trial]: ...
+    def ask(self, k: int | None = None, *, worker: str | None = None, lease: float | None = None) -> Trial | list[Trial]:
+        """The next trial, or `k` of them to be measured at the same time.
+
+        It is yours until you tell what came of it, however long that takes; `lease` sets a limit in seconds.
+        """
+        if k is None:
+            if self._definer is not None:
+                return self._definer.ask(self)
+            return self._job(self._engine.ask(worker, lease))
+        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+            raise StudyError(f"ask(k) needs a whole number of 1 or more, got {k!r}")
+        return [self.ask(worker=worker, lease=lease) for _ in range(k)]
+
+    def tell(
+        self,
+        trial: Trial | int,
+        value: float,
+        *,
+        noise_std: float | None = None,
+        metrics: Mapping[str, Any] | None = None,
+        note: str | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        """Stores what a trial measured. A value that is not finite is an error here; in `run` it is a failed trial."""
+        from ._objective import float_of, metrics_of
+
+        measured = float_of(value, "the value")
+        noise = None if noise_std is None else float_of(noise_std, "noise_std")
+        extra = metrics_of(metrics)
+        if self._definer is not None:
+            self._definer.tell(number_of(trial), measured, noise, note, extra, seconds)
+        else:
+            self._engine.tell(number_of(trial), measured, noise, note, extra, seconds)
+
+    def fail(self, trial: Trial | int, reason: str = "failed", *, kind: str = "infeasible", traceback: str | None = None) -> None:
+        """Stores that a trial gave no value. The optimizer learns from that, too."""
+        self._engine_for(trial).fail(number_of(trial), kind, str(reason), traceback)
+
+    def cancel(self, trial: Trial | int) -> None:
+        """Gives a trial up: nobody will measure it, and it does not count."""
+        self._engine_for(trial).cancel(number_of(trial))
+
+    def put_back(self, trial: Trial | int, reason: str = "put back") -> None:
+        """The trial is to be measured again, with the same parameters, as if it had not been started."""
+        self._engine_for(trial).put_back(number_of(trial), reason)
+
+    def enqueue(self, params: Mapping[str, Any]) -> None:
+        """Puts a point in the queue: it is tried before the optimizer is asked again."""
+        self._engine.enqueue(self.space.encode(params))
+
+    @contextmanager
+    def trial(self, number: int | None = None) -> Iterator[Trial]:
+        """A trial to be told within the block. An exception: it has failed; Ctrl-C, or nothing told: it is put back.
+
+        >>> study = Study("bowl", {"x": (-1.0, 1.0)}, direction="minimize")
+        >>> with study.trial() as trial:
+        ...     trial.tell(trial["x"] ** 2)
+        """
+        trial = self.ask() if number is None else self.get_trial(number)
+        from ._objective import failure_of
+
+        try:
+            yield trial
+        except Exception as error:
+            kind, reason, traceback = failure_of(error)
+            self.fail(trial, reason, kind=kind, traceback=traceback)
+            if not isinstance(error, (Failed, Retry)):
+                raise
+        except BaseException:
+            self.put_back(trial, "interrupted")
+            raise
+        else:
+            if self.get_trial(trial.number).state == "running":
+                self.put_back(trial, "nothing was told")
+
+    def import_trials(self, trials: Any, *, value: str = "value") -> int:
+        """Adds trials that were made elsewhere: dictionaries, or a data frame of pandas or polars; how many were new.
+
+        A row has its parameters (also as `params_NAME`), the value in the column `value`, and `noise_std` if it is known. A row
+        without a value, or whose `state` is `failed`, is a failed trial.
+        """
+        from ._frame import imported
+
+        space = self.space
+        return self._engine.import_trials(
+            [(space.encode(row[0]), *row[1:]) for row in imported(trials, list(space.parameters), value)]
+        )
+
+    # Looking.
+
+    @property
+    def trials(self) -> list[Trial]:
+        """Every trial, in the order of asking."""
+        return [self._trial(record) for record in self._records()]
+
+    def get_trial(self, number: int) -> Trial:
+        """The trial of that number."""
+        return self._trial(self._engine.trial(number))
+
+    @property
+    def best(self) -> Best | None:
+        """The point to bet on; `None` before the first value."""
+        return self.recommend()
+
+    @property
+    def best_trial(self) -> Trial | None:
+        """The trial with the best observed value; with noise it may have been lucky. `None` before the first value."""
+        found = self._engine.best_observed()
+        return None if found is None else self._trial(found)
+
+    def recommend(self) -> Best | None:
+        """The point to bet on: that with the best expected value; `None` before the first value."""
+        ranking = self.ranking(1)
+        return ranking[0] if ranking else None
+
+    def ranking(self, n: int) -> list[Best]:
+        """The best `n` points, the recommended one first."""
+        space = self.space
+        return [
+            Best(space.decode(one["params"]), one["value"], one["expected"], one["std"], one["trial"], self)
+            for one in self._engine.ranking(n)
+        ]
+
+    def predict(self, points: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> Any:
+        """Mean and standard deviation of the model: a pair for one point, a list of pairs for several.
+
+        >>> study = Study("line", {"x": (0.0, 1.0)}, direction="minimize")
+        >>> for trial in study.ask(8): study.tell(trial, trial["x"])
+        >>> mean, std = study.predict({"x": 0.5})
+        >>> abs(mean - 0.5) < 0.1
+        True
+        """
+        is_one = isinstance(points, Mapping)
+        several = [points] if isinstance(points, Mapping) else list(rows(points))
+        predicted = self._engine.predict([self.space.encode(point) for point in several])
+        if predicted is None:
+            raise StudyError("there is no model yet: tell the value of a trial first")
+        return predicted[0] if is_one else predicted
+
+    def importance(self) -> dict[str, float]:
+        """How much of the variance each parameter explains with its interactions, from 0 to 1, as the model has it."""
+        effects = self._engine.importance()
+        if effects is None:
+            raise StudyError("there is no model yet: tell the value of a trial first")
+        return {name: total for name, _, total in effects}
+
+    def expected_gain(self) -> float | None:
+        """By how much the best value is expected to become better with the next trial; `None` if the optimizer cannot say."""
+        return self._engine.expected_gain()
+
+    def warnings(self) -> list[str]:
+        """What you should know about how points were found. Empty as a rule."""
+        return self._engine.warnings()
+
+    def verify(self) -> Verification:
+        """Makes every suggestion again from the log and compares it, bit for bit."""
+        return Verification(*self._engine.verify())
+
+    def show(self) -> dict[str, Any]:
+        """How it stands, as `optimist show --json` has it."""
+        return dict(self._engine.view())
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Every trial as a flat dictionary: `number`, `state`, `value`, …, `params_NAME`, `metrics_NAME`."""
+        from ._frame import columns_of
+
+        columns = columns_of(self._records(), self.space)
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def to_pandas(self) -> Any:
+        """Every trial as a row of a pandas data frame."""
+        import pandas
+
+        from ._frame import columns_of
+
+        return pandas.DataFrame(columns_of(self._records(), self.space))
+
+    def to_polars(self) -> Any:
+        """Every trial as a row of a polars data frame."""
+        import polars
+
+        from ._frame import columns_of
+
+        return polars.DataFrame(columns_of(self._records(), self.space), strict=False)
+
+    def plot(self, *kinds: str) -> Plot:
+        """A picture that shows itself in a notebook: `history`, `slices`, `parallel`, `importance`, `surrogate`; all, if none
+        is named."""
+        from ._plot import Plot
+
+        return Plot(self._engine.plot(list(kinds)))
+
+    # Running.
+
+    def run(
+        self,
+        objective: Callable[..., Any],
+        *,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        timeout: float | None = None,
+        trials: int | None = None,
+        callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
+        progress: bool | None = None,
+    ) -> Study:
+        """Measures trials until there is nothing left to do.
+
+        Args:
+            objective: Called with a keyword for each parameter, or, if its first argument is called `trial`, with the trial. It
+                returns a number, or a dictionary with `value`, `noise_std`, `metrics` or `note`. An exception is a failed trial.
+            workers: How many trials at the same time; in threads, unless there is an executor.
+            executor: Any executor of `concurrent.futures`.
+            timeout: Begin no trial after this many seconds.
+            trials: Begin at most this many now; as many as the study has planned if it is not given.
+            callbacks: Called with the study and each trial that has ended.
+            progress: Whether to show how it is doing; in terminals and notebooks, if it is not given.
+
+        Ctrl-C ends it: what was being measured is put back, nothing is lost.
+        """
+        from ._run import run
+
+        run(self, objective, workers, executor, timeout, trials, callbacks, progress)
+        return self
+
+    async def arun(
+        self,
+        objective: Callable[..., Any],
+        *,
+        workers: int = 1,
+        timeout: float | None = None,
+        trials: int | None = None,
+        callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
+        progress: bool | None = None,
+    ) -> Study:
+        """:meth:`run` for an objective that is an `async def`: `workers` of them at the same time in this event loop."""
+        from ._run import arun
+
+        await arun(self, objective, workers, timeout, trials, callbacks, progress)
+        return self
+
+    def aasks(self, *, limit: int = 1) -> AsyncIterator[Trial]:
+        """Trials for as long as the plan wants any, at most `limit` of them pending; tell them with :meth:`atell`."""
+        from ._run import aasks
+
+        return aasks(self, limit)
+
+    async def aask(self) -> Trial:
+        """:meth:`ask` without blocking the event loop."""
+        import asyncio
+
+        return await asyncio.to_thread(self.ask)
+
+    async def atell(self, trial: Trial | int, value: float, **more: Any) -> None:
+        """:meth:`tell` without blocking the event loop."""
+        import asyncio
+
+        await asyncio.to_thread(lambda: self.tell(trial, value, **more))
+
+    def stop(self) -> None:
+        """Ends the run that is under way once the trials at hand have ended; for callbacks."""
+        self._is_stopping = True
+
+    def delete(self) -> None:
+        """Removes the study with all its trials."""
+        self._engine.delete()
+
+    # Copies: of a study in storage, another handle; of one in memory, a study of its own.
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {"storage": self._storage, "space": self._space, "definer": self._definer}
+        if self._storage is not None:
+            return {**state, "name": self.name}
+        return {**state, "records": None if self._own is None else self._own.export()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        native: _native.Study | None
+        if "name" in state:
+            native = _native.Study.open(state["storage"], state["name"])
+        else:
+            native = None if state["records"] is None else _native.Study.restore(state["records"])
+        self._begin(native, state["storage"], state["space"], state["definer"])
+
+    # Within the package.
+
+    def _engine_for(self, trial: Trial | int) -> _native.Study:
+        if self._definer is not None:
+            self._definer.settle(number_of(trial))
+        return self._engine
+
+    def _define(self, trial: Trial, name: str, parameter: Parameter) -> Any:
+        if self._definer is not None:
+            return self._definer.value(trial, name, parameter)
+        known = self.space.parameters.get(name)
+        if known is None:
+            raise SpaceError(f"parameter `{name}` is not in the space of study `{self.name}`; declare it there")
+        if name not in trial.params:
+            raise SpaceError(f"parameter `{name}` is active only when {dict(known.when or {})}; ask for it only then")
+        return trial.params[name]
+
+    def _records(self) -> list[dict[str, Any]]:
+        if self._definer is not None and self._definer.native is None:
+            return []
+        return self._engine.trials()
+
+    def _job(self, record: dict[str, Any]) -> Trial:
+        params = self.space.decode(record["params"])
+        return Trial(record["trial"], params, source=record["source"], why=record["why"], study=self)
+
+    def _trial(self, record: Mapping[str, Any]) -> Trial:
+        return Trial(
+            number=record["trial"],
+            params=self.space.decode(record["params"]),
+            state=record["state"],
+            source=record["source"],
+            why=record.get("why"),
+            value=record.get("value"),
+            noise_std=record.get("noise_std"),
+            metrics=record.get("metrics", {}),
+            note=record.get("note"),
+            failure=record.get("failure"),
+            reason=record.get("reason"),
+            stderr=record.get("stderr"),
+            attempts=record.get("attempts", 1),
+            seconds=record.get("seconds"),
+            worker=record.get("worker"),
+            asked_at=instant(record["asked_at"]),
+            ended_at=instant(record["ended_at"]),
+            study=self,
+        )
+
+
+def studies(storage: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """The studies of a storage, each in short, as `optimist list --json` has them."""
+    return list(_native.studies(os.fspath(storage)))
+
+
+def place_of(storage: str | os.PathLike[str] | None) -> str | None:
+    """A storage as the library writes it."""
+    if storage is None:
+        return None
+    place = os.fspath(storage)
+    return None if place == "memory" else place
+
+
+def number_of(trial: Trial | int) -> int:
+    """The number of a trial, which may be given itself."""
+    number = trial.number if isinstance(trial, Trial) else trial
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= sys.maxsize:
+        raise TypeError(f"expected a trial or its number, got {trial!r}")
+    return number
+
+
+def rows(points: Any) -> Iterable[Mapping[str, Any]]:
+    """The rows of a data frame, or of a list of dictionaries."""
+    if hasattr(points, "to_dicts"):
+        return points.to_dicts()  # type: ignore[no-any-return]
+    if hasattr(points, "to_dict"):
+        return points.to_dict("records")  # type: ignore[no-any-return]
+    return points  # type: ignore[no-any-return]
+
+
+PLAN = {
+    "trials": int,
+    "workers": int,
+    "lease": float,
+    "max_attempts": int,
+    "max_failures": int,
+    "replicates": int,
+    "max_time": float,
+    "target": float,
+    "min_gain": float,
+}
+
+
+def checked_plan(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of a study file that may change while a study goes on."""
+    for key, value in plan.items():
+        if key not in PLAN:
+            from difflib import get_close_matches
+
+            near = get_close_matches(key, PLAN, 1)
+            hint = f"did you mean `{near[0]}`?" if near else f"choose from {', '.join(PLAN)}"
+            raise TypeError(f"a study has no `{key}`; {hint}")
+        is_count = PLAN[key] is int
+        if is_count and (isinstance(value, bool) or not isinstance(value, int) or value < 1) and value is not None:
+            raise StudyError(f"{key} must be a whole number of 1 or more, got {value!r}")
+    return {key: value for key, value in plan.items() if value is not None}

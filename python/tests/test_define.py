@@ -1,0 +1,103 @@
+"""Define-by-run: the space is learnt from the calls."""
+
+import copy
+
+import pytest
+
+import optimist as op
+
+
+def train(trial: op.Trial) -> float:
+    lr = trial.float("lr", 1e-5, 1, log=True)
+    depth = trial.int("depth", 1, 12)
+    loss = (lr - 0.01) ** 2 + 0.05 * (depth - 6) ** 2
+    if trial.choice("solver", ["sgd", "adam"]) == "sgd":
+        loss += 0.3 + (trial.float("momentum", 0, 0.99) - 0.9) ** 2
+    return loss + 0.1 * trial.bool("verbose")
+
+
+def test_the_space_is_learnt_conditions_included() -> None:
+    study = op.Study("net", direction="minimize", trials=40, seed=3).run(train)
+    assert study.space.parameters == {
+        "lr": op.Float(1e-5, 1, log=True),
+        "depth": op.Int(1, 12),
+        "solver": op.Choice(["sgd", "adam"]),
+        "momentum": op.Float(0, 0.99, when={"solver": "sgd"}),
+        "verbose": op.Bool(),
+    }
+    assert len(study) == 40 and [trial.number for trial in study.trials] == list(range(40))
+    assert study.best.value < 0.3 and study.best.params["solver"] == "adam"
+    for trial in study.trials:
+        assert ("momentum" in trial.params) == (trial["solver"] == "sgd")
+        assert trial.value == pytest.approx(train(copy.replace(trial) if hasattr(copy, "replace") else trial))
+
+
+def test_the_same_seed_gives_the_same_trials() -> None:
+    def values(seed: int) -> list[float | None]:
+        return [trial.value for trial in op.Study("s", direction="minimize", trials=15, seed=seed).run(train).trials]
+
+    assert values(1) == values(1) != values(2)
+
+
+def test_workers_share_what_is_learnt() -> None:
+    best = op.minimize(train, trials=30, workers=3)
+    assert len(best.study) == 30 and best.study.space.parameters["momentum"].when == {"solver": "sgd"}
+
+
+def test_a_range_that_changes_is_an_error_that_says_what_to_do() -> None:
+    def objective(trial: op.Trial) -> float:
+        return trial.float("x", 0, 1 + trial.number)
+
+    study = op.Study("s", direction="minimize", trials=10)
+    with pytest.raises(ValueError, match="declare it the same way in every trial"):
+        study.run(objective)
+    assert [trial.state for trial in study.trials] == ["complete", "failed"]
+    with pytest.raises(ValueError, match="swap the bounds"):
+        op.minimize(lambda trial: trial.float("x", 1, 0), trials=3)
+    with pytest.raises(ZeroDivisionError):
+        op.minimize(lambda trial: 1 / 0, trials=3)
+    with pytest.raises(ValueError, match="declared no parameter"):
+        op.minimize(lambda trial: 1.0, trials=3)
+
+
+def test_a_parameter_of_several_branches_is_always_there() -> None:
+    def objective(trial: op.Trial) -> float:
+        layers = trial.int("layers", 1, 3)
+        return sum(trial.int(f"units{i}", 1, 9) for i in range(layers))
+
+    study = op.Study("s", direction="minimize", trials=25).run(objective)
+    assert study.space.parameters["units0"] == op.Int(1, 9)
+    assert study.best.params["layers"] == 1
+
+
+def test_failures_exceptions_and_copies_are_as_in_other_studies() -> None:
+    def objective(trial: op.Trial) -> float:
+        x = trial.float("x", -1, 1)
+        if x < -0.5:
+            raise ValueError("too cold")
+        return x
+
+    study = op.Study("s", direction="minimize", trials=15).run(objective)
+    assert {trial.state for trial in study.trials} == {"complete", "failed"}
+    again = copy.deepcopy(study)
+    again.run(objective, trials=1)
+    trial = again.ask()
+    again.tell(trial, trial.float("x", -1, 1))
+    assert len(again) == 16 and len(study) == 15
+
+
+def test_ask_and_tell_work_without_a_space() -> None:
+    study = op.Study("s", direction="maximize", trials=20)
+    for _ in range(20):
+        with study.trial() as trial:
+            trial.tell(-abs(trial.float("x", 0, 4) - 1))
+    assert abs(study.best.params["x"] - 1) < 0.1
+    stored = op.Study("t", study.space, direction="maximize")
+    assert stored.run(lambda trial: trial.float("x", 0, 4), trials=3).verify()
+
+
+def test_a_study_without_a_space_lives_in_memory() -> None:
+    with pytest.raises(ValueError, match=r"store it with op.Study\(name, study.space, storage=…\)"):
+        op.Study("s", direction="minimize", storage="x.db")
+    with pytest.raises(ValueError, match="call `run` first"):
+        op.Study("s", direction="minimize").enqueue({"x": 1})

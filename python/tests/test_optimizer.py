@@ -1,0 +1,173 @@
+"""The low level, families of one's own, and the same suggestions everywhere."""
+
+import copy
+import json
+import math
+import os
+import pickle
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+import optimist as op
+
+SPACE = {"lr": op.Float(1e-5, 1, log=True), "depth": op.Int(1, 12), "solver": ["sgd", "adam"]}
+
+
+def height(params: dict[str, object]) -> float:
+    return -((math.log10(params["lr"]) + 2) ** 2) - 0.1 * (params["depth"] - 5) ** 2 - (params["solver"] == "sgd")
+
+
+def test_ask_and_tell_find_the_top() -> None:
+    optimizer = op.Optimizer(SPACE, trials=25, seed=1)
+    assert optimizer.recommend() is None
+    for _ in range(25):
+        params = optimizer.ask()
+        optimizer.tell(params, height(params))
+    best = optimizer.recommend()
+    assert best.params["solver"] == "adam" and abs(math.log10(best.params["lr"]) + 2) < 0.5 and best.std > 0
+    assert optimizer.expected_gain() >= 0 and len(optimizer.ranking(3)) == 3
+    again = pickle.loads(pickle.dumps(optimizer))
+    assert again.ask() == copy.deepcopy(optimizer).ask() == optimizer.ask()
+
+
+def test_arrays_are_points() -> None:
+    np = pytest.importorskip("numpy")
+    optimizer = op.Optimizer({"x": (0.0, 1.0), "y": (0.0, 1.0)}, "random", trials=10, direction="minimize")
+    x = optimizer.ask_array(5)
+    assert x.shape == (5, 2) and optimizer.ask_array().shape == (2,) and optimizer.dimension == 2
+    optimizer.tell(x, x.sum(axis=1))
+    optimizer.tell([0.01, 0.01], 0.02)
+    optimizer.tell(np.array([0.5, 0.5]), math.nan)
+    assert optimizer.recommend().params == {"x": 0.01, "y": 0.01}
+    for wrong in ([0.5], [0.5, 2.0], [0.5, math.nan]):
+        with pytest.raises(ValueError, match="coordinate"):
+            optimizer.tell(wrong, 1.0)
+    with pytest.raises(ValueError, match="finite coordinates"):
+        optimizer.decode([0.5])
+
+
+@pytest.mark.parametrize("method", ["go-ucb", "tpe", "sobol"])
+def test_the_same_seed_gives_the_same_points_in_a_study_and_at_the_low_level(method: str) -> None:
+    study = op.Study("s", SPACE, direction="maximize", trials=20, seed=7, optimizer=method)
+    optimizer = op.Optimizer(SPACE, method, trials=20, seed=7)
+    for _ in range(20):
+        trial, params = study.ask(), optimizer.ask()
+        assert trial.params == params, "bit for bit"
+        study.tell(trial, height(params))
+        optimizer.tell(params, height(params))
+
+
+def programs() -> list[str]:
+    """The command that the package brings, and the one that cargo built, if the caller names it."""
+    script = os.path.join(sysconfig.get_path("scripts"), "optimist")
+    return [program for program in (script, os.environ.get("OPTIMIST_PROGRAM")) if program and shutil.which(program)]
+
+
+@pytest.mark.parametrize("program", programs())
+def test_the_same_seed_gives_the_same_points_as_the_command(program: str, tmp_path: Path) -> None:
+    def command(*words: object) -> list[dict[str, object]]:
+        found = subprocess.run([program, *map(str, words)], capture_output=True, text=True, cwd=tmp_path)
+        assert found.returncode == 0, found
+        return [json.loads(line) for line in found.stdout.splitlines() if line.startswith("{")]
+
+    (tmp_path / "net.toml").write_text("""
+        direction = "maximize"
+        seed = 11
+        trials = 16
+        parameters.lr = { type = "float", low = 1e-5, high = 1.0, log = true }
+        parameters.depth = { type = "int", low = 1, high = 12 }
+        parameters.solver = { type = "categorical", choices = ["sgd", "adam"] }
+    """)
+    command("create", "net.toml")
+    study = op.Study("net", SPACE, direction="maximize", trials=16, seed=11, storage=tmp_path / "python.db")
+    for number in range(16):
+        trial = study.ask()
+        assert command("ask", "net", "--json")[0]["params"] == trial.params
+        study.tell(trial, height(trial.params))
+        command("tell", "net", number, "--", repr(height(trial.params)))
+    command("verify", "net", "--storage", "python.db")
+    both = op.Study("net", SPACE, direction="maximize", trials=16, seed=11, storage=tmp_path / "optimist.db")
+    assert both.verify().suggestions == 16 and [t.value for t in both.trials] == [t.value for t in study.trials]
+
+
+def rate(w: list[float], s: list[float]) -> float:
+    """An enzyme that too much substrate inhibits; weights are logarithms of the constants over a guess of each."""
+    return 2 * math.exp(w[0]) * s[0] / (5 * math.exp(w[1]) + s[0] + s[0] ** 2 / (10 * math.exp(w[2])))
+
+
+def test_a_family_of_your_own_is_searched_with() -> None:
+    optimizer = op.Optimizer(
+        {"substrate": (0.0, 100.0)}, op.GoUcb(family=op.Family(rate, n_weights=3, grad_w=grad_w)), trials=12, seed=0
+    )
+    for _ in range(12):
+        params = optimizer.ask()
+        optimizer.tell(params, rate([math.log(1.5), math.log(0.5), math.log(2)], [params["substrate"]]))
+    assert abs(optimizer.recommend().params["substrate"] - 7.07) < 1.5
+    again = pickle.loads(pickle.dumps(optimizer))
+    assert again.ask() == optimizer.ask()
+
+
+def grad_w(w: list[float], s: list[float]) -> list[float]:
+    top, half, last = 2 * math.exp(w[0]) * s[0], 5 * math.exp(w[1]), s[0] ** 2 / (10 * math.exp(w[2]))
+    below = half + s[0] + last
+    return [top / below, -top * half / below**2, top * last / below**2]
+
+
+def test_the_gradient_may_be_left_out() -> None:
+    optimizer = op.Optimizer({"substrate": (0.0, 100.0)}, op.GoUcb(family=op.Family(rate, n_weights=3)), trials=8)
+    for _ in range(8):
+        params = optimizer.ask()
+        optimizer.tell(params, rate([0, 0, 0], [params["substrate"]]))
+    assert optimizer.recommend() is not None
+    autograd = pytest.importorskip("autograd.numpy")
+    law = op.Family(lambda w, x: autograd.sum(w * x), n_weights=1, differentiate="autograd", scaled=True)
+    optimizer = op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(family=law), trials=8)
+    for _ in range(8):
+        params = optimizer.ask()
+        optimizer.tell(params, params["x"])
+    assert optimizer.recommend().params["x"] > 0.9
+
+
+def test_what_goes_wrong_in_a_family_is_raised() -> None:
+    def broken(w: list[float], x: list[float]) -> float:
+        raise RuntimeError("the law is broken")
+
+    optimizer = op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(family=op.Family(broken, n_weights=1)), trials=9)
+    with pytest.raises(RuntimeError, match="the law is broken"):
+        for i in range(9):
+            optimizer.tell(optimizer.ask(), float(i))
+    with pytest.raises(ValueError, match="only `go-ucb` takes|cannot be stored in a study"):
+        op.Study("s", {"x": (0.0, 1.0)}, direction="minimize", optimizer=op.GoUcb(family=op.Family(rate, 3)))
+    with pytest.raises(ValueError, match="the prior has 2 numbers"):
+        op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(family=op.Family(rate, 3, prior_std=[1, 1])))
+
+
+def test_the_proofs_report_each_round() -> None:
+    pytest.importorskip("pandas")
+    optimizer = op.Optimizer(
+        {"x": (0.0, 1.0)}, op.GoUcb(preset="theory", family="linear", constants={"gradient": 2.0}), trials=12, seed=2
+    )
+    for _ in range(12):
+        params = optimizer.ask()
+        optimizer.tell(params, 0.5 * params["x"])
+    reports = optimizer.round_reports()
+    assert list(reports["t"]) == list(range(1, len(reports) + 1)) and len(reports) >= 6
+    assert (reports["log_det_ratio"] <= reports["log_det_bound"] + 1e-9).all()
+    assert {"beta_t", "u_t", "regret_bound", "cumulative_regret_bound"} <= set(reports.columns)
+    with pytest.raises(ValueError, match="both w_star and optimum"):
+        optimizer.round_reports(optimum=1.0)
+    paper = op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(preset="paper", hidden=[5]), trials=6)
+    for _ in range(6):
+        params = paper.ask()
+        paper.tell(params, params["x"])
+    assert len(paper.round_reports()) == 0
+
+
+def test_a_study_takes_the_presets() -> None:
+    study = op.Study("s", {"x": (0.0, 1.0)}, direction="minimize", trials=6, optimizer=op.GoUcb(preset="paper"))
+    assert study.run(lambda x: x).verify()
+    assert study.show()["optimizer"] == {"name": "go-ucb", "preset": "paper"}

@@ -1,0 +1,47 @@
+"""Pictures that show themselves."""
+
+from pathlib import Path
+
+import pytest
+
+import optimist as op
+
+KINDS = ["history", "slices", "parallel", "importance", "surrogate"]
+
+
+@pytest.fixture
+def measured() -> op.Study:
+    space = {"x": (0.0, 1.0), "k": ["a", None], "n": op.Int(1, 4, when={"k": "a"})}
+    return op.Study("s", space, direction="minimize", trials=10).run(lambda x, k, n=0: x + n)
+
+
+def test_a_plot_shows_itself_and_is_saved(measured: op.Study, tmp_path: Path) -> None:
+    plot = measured.plot("history")
+    assert plot._repr_svg_().startswith("<svg") and list(plot.data) == ["history"]
+    for ending, start in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".html", b"<!doctype html>")):
+        file = tmp_path / f"x{ending}"
+        plot.save(file)
+        assert file.read_bytes().startswith(start)
+    assert list(measured.plot().data) == KINDS
+    with pytest.raises(ValueError, match="there is no plot `slice`; choose from history, slices"):
+        measured.plot("slice")
+    with pytest.raises(ValueError, match="end its name in .svg, .png or .html"):
+        plot.save("x.pdf")
+    with pytest.raises(OSError, match="cannot write the picture"):
+        plot.save(tmp_path / "no" / "x.svg")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_can_be_had_from_other_libraries(measured: op.Study, kind: str) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("plotly")
+    plot = measured.plot(kind)
+    assert len(plot.to_matplotlib().axes) >= 1
+    assert len(plot.to_plotly().data) >= 1
+
+
+def test_a_study_without_values_can_be_drawn() -> None:
+    pytest.importorskip("matplotlib")
+    plot = op.Study("s", {"x": (0.0, 1.0)}, direction="minimize").plot()
+    assert "<svg" in plot.svg
+    plot.to_matplotlib()

@@ -1,0 +1,317 @@
+"""Runs: objectives of every kind, in threads, processes and event loops."""
+
+import asyncio
+import math
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+import optimist as op
+
+SPACE = {"x": op.Float(-1, 1)}
+
+
+def bowl(x: float) -> float:
+    return (x - 0.3) ** 2
+
+
+class Oven:
+    def roast(self, x: float) -> float:
+        return x
+
+    def __call__(self, x: float) -> float:
+        return x
+
+
+@pytest.mark.parametrize("objective", [bowl, lambda x: x, Oven().roast, Oven(), abs], ids=str)
+def test_anything_that_can_be_called_is_an_objective(objective: object) -> None:
+    if objective is abs:
+        pytest.skip("abs takes no keyword")
+    best = op.minimize(objective, SPACE, trials=6, progress=False)  # type: ignore[arg-type]
+    assert best.value is not None and len(best.study) == 6
+
+
+def test_minimize_and_maximize_look_in_opposite_directions() -> None:
+    low = op.minimize(lambda x: x, SPACE, trials=12)
+    high = op.maximize(lambda x: x, SPACE, trials=12)
+    assert low.params["x"] < -0.9 and high.params["x"] > 0.9
+    assert low.mean < 0 < high.mean
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_workers_share_the_trials_of_the_plan(workers: int, database: Path) -> None:
+    study = op.Study("s", SPACE, direction="minimize", trials=10, storage=database)
+    study.run(bowl, workers=workers)
+    assert len(study) == 10 and all(trial.state == "complete" for trial in study.trials)
+    study.run(bowl)
+    assert len(study) == 10, "as many trials as planned"
+
+
+def test_threads_run_at_the_same_time() -> None:
+    barrier = threading.Barrier(3, timeout=10)
+
+    def meets(x: float) -> float:
+        barrier.wait()
+        return x
+
+    assert len(op.minimize(meets, SPACE, trials=3, workers=3).study) == 3
+
+
+def test_executors_measure_elsewhere() -> None:
+    with ProcessPoolExecutor(2) as processes:
+        study = op.Study("s", SPACE, direction="minimize", trials=6).run(bowl, executor=processes)
+        assert len(study) == 6 and study.best_trial.value < 0.5
+        study = op.Study("s", SPACE, direction="minimize", trials=3).run(divide, executor=processes)
+        assert "ZeroDivisionError" in study.trials[0].reason and "def divide" not in study.trials[0].reason
+        assert "x / 0" in study.trials[0].stderr, "the traceback of the other process is kept"
+    with ThreadPoolExecutor(2) as threads:
+        assert len(op.minimize(bowl, SPACE, trials=5, executor=threads, workers=2).study) == 5
+
+
+def divide(x: float) -> float:
+    return x / 0
+
+
+def test_exceptions_are_failed_trials_with_their_traceback() -> None:
+    def objective(x: float) -> float:
+        if x < 0:
+            raise ValueError("too cold")
+        return x
+
+    study = op.Study("s", SPACE, direction="minimize", trials=10).run(objective)
+    failed = [trial for trial in study.trials if trial.state == "failed"]
+    assert failed and failed[0].reason == "ValueError: too cold" and failed[0].failure == "crashed"
+    assert "raise ValueError" in failed[0].stderr
+    with pytest.raises(ValueError, match="none of 4 trials gave a value; the last one failed because: ZeroDivision"):
+        op.minimize(divide, SPACE, trials=4)
+
+
+def test_an_objective_says_what_kind_of_failure_it_is() -> None:
+    seen: list[float] = []
+
+    def objective(x: float) -> float:
+        seen.append(x)
+        if len(seen) == 1:
+            raise op.Retry("the oven was cold")
+        if len(seen) == 3:
+            raise op.Failed("no such bean")
+        return x
+
+    study = op.Study("s", SPACE, direction="minimize", trials=3).run(objective)
+    assert seen[0] == seen[1], "tried again at the same point"
+    assert [trial.state for trial in study.trials] == ["complete", "failed", "complete"]
+    assert study.trials[0].attempts == 2 and study.trials[1].reason == "no such bean"
+
+
+def test_too_many_failures_in_a_row_end_a_run() -> None:
+    study = op.Study("s", SPACE, direction="minimize", trials=20, max_failures=3)
+    with pytest.raises(ValueError, match="stopped after 3 failed trials in a row"):
+        study.run(divide)
+    assert len(study) == 3
+
+
+class Scalar:
+    """Like numpy's and torch's."""
+
+    ndim = 0
+
+    def item(self) -> float:
+        return 0.5
+
+
+@pytest.mark.parametrize("answer", [1, 1.5, Decimal("0.5"), Scalar(), {"value": 2, "noise_std": 0.1, "note": "x"}])
+def test_numbers_of_every_kind_are_values(answer: object) -> None:
+    study = op.Study("s", SPACE, direction="minimize", trials=2).run(lambda x: answer)
+    assert all(trial.state == "complete" and type(trial.value) is float for trial in study.trials)
+
+
+@pytest.mark.parametrize("answer", [math.nan, math.inf, -math.inf, 10**400, {"value": 1, "noise_std": -1}])
+def test_a_value_that_is_not_finite_is_a_failed_trial(answer: object) -> None:
+    study = op.Study("s", SPACE, direction="minimize", trials=2).run(lambda x: answer)
+    assert [trial.failure for trial in study.trials] == ["unreadable"] * 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (None, "is None; return one number"),
+        ("0.5", "is the text '0.5'; return one number"),
+        ((1.0, 2.0), "is a tuple of 2; return one number"),
+        (True, "a truth value"),
+        ({"loss": 1}, "without `value`"),
+        ({"value": 1, "cost": 3}, "put further numbers in `metrics`"),
+        (object(), "is a object; return"),
+    ],
+)
+def test_a_slip_is_an_error_that_says_what_to_return(answer: object, words: str) -> None:
+    study = op.Study("s", SPACE, direction="minimize", trials=5)
+    with pytest.raises(TypeError, match=words):
+        study.run(lambda x: answer)
+    assert len(study) == 1 and study.trials[0].state == "failed"
+    answers = iter([1.0, answer, 2.0, 3.0, 4.0])
+    with pytest.warns(RuntimeWarning, match=words):
+        study = op.Study("s", SPACE, direction="minimize", trials=5).run(lambda x: next(answers))
+    assert [trial.state for trial in study.trials].count("failed") == 1, "a long run is not ended by one of them"
+
+
+def test_an_objective_that_does_not_fit_the_space_says_so_before_it_runs() -> None:
+    space = {"solver": ["sgd", "adam"], "momentum": op.Float(0, 1, when={"solver": "sgd"})}
+    study = op.Study("s", space, direction="minimize")
+    with pytest.raises(TypeError, match="takes no argument `momentum`"):
+        study.run(lambda solver: 1)
+    with pytest.raises(TypeError, match="`momentum` is not always active"):
+        study.run(lambda solver, momentum: 1)
+    with pytest.raises(TypeError, match="needs `batch`, which is not in the space"):
+        study.run(lambda solver, batch, momentum=None: 1)
+    with pytest.raises(TypeError, match="must be a function"):
+        study.run(3)  # type: ignore[arg-type]
+    assert len(study) == 0
+    study.run(lambda solver, momentum=None, **_: 1, trials=1)
+    study.run(lambda trial: len(trial.params), trials=1)
+    assert len(study) == 2
+
+
+def test_callbacks_see_each_trial_and_may_stop() -> None:
+    seen: list[int] = []
+
+    def callback(study: op.Study, trial: op.Trial) -> None:
+        seen.append(trial.number)
+        if len(seen) == 3:
+            study.stop()
+
+    op.Study("s", SPACE, direction="minimize").run(bowl, callbacks=[callback])
+    assert seen == [0, 1, 2]
+
+
+def test_a_run_ends_in_time() -> None:
+    study = op.Study("s", SPACE, direction="minimize", trials=1000)
+    start = time.monotonic()
+    study.run(lambda x: time.sleep(0.05) or x, timeout=0.3)
+    assert time.monotonic() - start < 5 and 1 <= len(study) < 100
+
+
+def test_the_target_ends_a_study() -> None:
+    study = op.Study("s", SPACE, direction="minimize", trials=100, target=0.5).run(lambda x: abs(x))
+    assert len(study) < 100 and study.best_trial.value <= 0.5
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_ends_a_run_and_loses_nothing(workers: int) -> None:
+    study = op.Study("s", SPACE, direction="minimize", trials=100)
+    release, once = threading.Event(), threading.Lock()
+
+    def objective(x: float) -> float:
+        if len(study) > 3:
+            if once.acquire(blocking=False):
+                os.kill(os.getpid(), signal.SIGINT)
+            release.wait(10)
+        return x
+
+    with pytest.raises(KeyboardInterrupt):
+        study.run(objective, workers=workers)
+    release.set()
+    states = [trial.state for trial in study.trials]
+    assert "complete" in states and "waiting" in states and "running" not in states
+    study.run(bowl, trials=4)
+    assert "waiting" not in [trial.state for trial in study.trials], "goes on with what was put back"
+
+
+def test_ctrl_c_is_heard_while_rust_works() -> None:
+    study = op.Study("s", {f"x{i}": op.Float(0, 1) for i in range(20)}, direction="minimize", trials=2000)
+    study.import_trials([{**study.ask().params, "value": float(i)} for i in range(400)])
+    raised_at: list[float] = []
+
+    def interrupt() -> None:
+        raised_at.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.2, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        study.verify()
+        time.sleep(30)
+    assert time.monotonic() - raised_at[0] < 1.0
+
+
+def test_the_interpreter_is_free_while_rust_works() -> None:
+    study = op.Study("s", {f"x{i}": op.Float(0, 1) for i in range(20)}, direction="minimize", trials=200)
+    for trial in study.ask(40):
+        study.tell(trial, sum(trial.params.values()))
+    counted, is_over = [0], threading.Event()
+
+    def count() -> None:
+        while not is_over.is_set():
+            counted[0] += 1
+
+    counting = threading.Thread(target=count)
+    counting.start()
+    before = counted[0]
+    study.ask(10)
+    during = counted[0] - before
+    is_over.set()
+    counting.join()
+    assert during > 1000
+
+
+def test_coroutines_are_objectives() -> None:
+    underway, most = [0], [0]
+
+    async def objective(x: float) -> float:
+        underway[0] += 1
+        most[0] = max(most[0], underway[0])
+        await asyncio.sleep(0.05)
+        underway[0] -= 1
+        if x < -0.5:
+            raise ValueError("too cold")
+        return x
+
+    study = op.Study("s", SPACE, direction="minimize", trials=9)
+    asyncio.run(study.arun(objective, workers=3))
+    assert len(study) == 9 and most[0] == 3
+    study = op.Study("s", SPACE, direction="minimize", trials=4).run(objective, workers=2)
+    assert len(study) == 4, "`run` makes an event loop of its own"
+
+
+def test_trials_come_as_an_asynchronous_stream() -> None:
+    study = op.Study("s", SPACE, direction="minimize", trials=7)
+
+    async def measure(trial: op.Trial) -> None:
+        await asyncio.sleep(0.01)
+        await study.atell(trial, trial["x"])
+
+    async def main() -> None:
+        tasks = []
+        async for trial in study.aasks(limit=3):
+            tasks.append(asyncio.create_task(measure(trial)))
+        await asyncio.gather(*tasks)
+
+    asyncio.run(main())
+    assert len(study) == 7 and all(trial.state == "complete" for trial in study.trials)
+
+
+def test_two_threads_may_use_one_study(database: Path) -> None:
+    study = op.Study("s", SPACE, direction="minimize", trials=100, storage=database)
+
+    def work() -> None:
+        for _ in range(10):
+            study.tell(study.ask(), 1.0)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(study) == 40 and study.verify()
+
+
+def test_progress_is_shown_where_it_is_wanted(capfd: pytest.CaptureFixture[str]) -> None:
+    op.minimize(bowl, SPACE, trials=3)
+    assert capfd.readouterr().err == "", "not in a file"
+    op.minimize(bowl, SPACE, trials=3, progress=True)
+    assert "] 3/3  best " in capfd.readouterr().err
