@@ -272,10 +272,21 @@ fn climb_reals(
     x: &[f64],
     steps: usize,
 ) -> (Vec<f64>, f64) {
+    climb_columns(f, region, x, steps, |kind| matches!(kind, AxisKind::Real))
+}
+
+/// Climbs over the active coordinates of some kinds, as if all of them were real.
+fn climb_columns(
+    f: impl Fn(&[f64], &mut [f64]) -> f64,
+    region: &Region<'_>,
+    x: &[f64],
+    steps: usize,
+    moves: impl Fn(&AxisKind) -> bool,
+) -> (Vec<f64>, f64) {
     let (mut lower, mut upper) = (x.to_vec(), x.to_vec());
     for (index, axis) in region.domain.axes().iter().enumerate() {
         let column = axis.columns.start;
-        if matches!(axis.kind, AxisKind::Real) && region.domain.is_active(index, x) {
+        if moves(&axis.kind) && region.domain.is_active(index, x) {
             lower[column] = region.lower[column];
             upper[column] = region.upper[column];
         }
@@ -299,6 +310,9 @@ fn climb_reals(
 /// Projected gradients take more steps than a quasi-Newton method, about so many times.
 const PROJECTED_STEPS: usize = 2;
 
+/// Rounds of moving levels, at the most: each gains, and most climbs need two or three.
+const MAX_SWEEPS: usize = 20;
+
 struct Search<'a, S> {
     score: &'a S,
     region: &'a Region<'a>,
@@ -306,17 +320,22 @@ struct Search<'a, S> {
 }
 
 impl<S: Score> Search<'_, S> {
-    /// Real coordinates, then levels, until neither gains.
+    /// Real coordinates, then levels, until neither gains. Grids are first climbed as if they were real, and rounded: in many
+    /// dimensions that is far quicker than level by level, and leaves little to do there.
     fn climb(&self, start: &[f64]) -> (Vec<f64>, f64) {
-        let mut x = start.to_vec();
+        let axes = self.region.domain.axes();
+        let has_levels = axes.iter().any(|axis| !matches!(axis.kind, AxisKind::Real));
+        if !has_levels {
+            return self.climb_reals(start);
+        }
+        let mut x = self.climb_rounded(start);
         let mut value = f64::NEG_INFINITY;
-        let has_levels = self.region.domain.axes().iter().any(|axis| !matches!(axis.kind, AxisKind::Real));
         for _ in 0..4 {
             let (next, climbed) = self.climb_reals(&x);
-            let (next, gained) = if has_levels { self.climb_levels(next, climbed) } else { (next, climbed) };
+            let (next, gained) = self.climb_levels(next, climbed);
             let gain = gained - value;
             (x, value) = (next, gained);
-            if !has_levels || gain <= 1e-9 * (1.0 + value.abs()) {
+            if gain <= 1e-9 * (1.0 + value.abs()) {
                 break;
             }
         }
@@ -327,31 +346,65 @@ impl<S: Score> Search<'_, S> {
         climb_reals(|x, grad_x| self.score.score_with_grad(x, grad_x), self.region, x, self.steps)
     }
 
-    /// Moves one grid or choice at a time to its best level, until none gains.
+    /// Where a climb over reals and grids ends, rounded; the start, if that is better or if constraints tie them together.
+    fn climb_rounded(&self, start: &[f64]) -> Vec<f64> {
+        if !self.region.couplings.is_empty() {
+            return start.to_vec();
+        }
+        let f = |x: &[f64], grad_x: &mut [f64]| self.score.score_with_grad(x, grad_x);
+        let (mut x, _) =
+            climb_columns(f, self.region, start, self.steps, |kind| !matches!(kind, AxisKind::OneHot));
+        self.region.snap(&mut x);
+        let scores = self.score.scores(&[start.to_vec(), x.clone()]);
+        if scores[1] > scores[0] { x } else { start.to_vec() }
+    }
+
+    /// Moves grids and choices to better levels, until none gains. All alternatives of all axes are scored in one block; the best of
+    /// each axis are taken together where that is better than the best one alone.
     fn climb_levels(&self, mut x: Vec<f64>, mut value: f64) -> (Vec<f64>, f64) {
         let domain = self.region.domain;
-        for _ in 0..3 {
-            let before = value;
-            for index in 0..domain.axes().len() {
-                if !domain.is_active(index, &x) {
-                    continue;
-                }
-                let trials = self.alternatives(index, &x);
-                if trials.is_empty() {
-                    continue;
-                }
-                let scores = self.score.scores(&trials);
-                for (trial, score) in trials.into_iter().zip(scores) {
-                    if score > value {
-                        (x, value) = (trial, score);
-                    }
+        for _ in 0..MAX_SWEEPS {
+            let active = (0..domain.axes().len()).filter(|&index| domain.is_active(index, &x));
+            let trials: Vec<(usize, Vec<f64>)> = active
+                .flat_map(|index| self.alternatives(index, &x).into_iter().map(move |trial| (index, trial)))
+                .collect();
+            let points: Vec<Vec<f64>> = trials.iter().map(|(_, trial)| trial.clone()).collect();
+            let scores = self.score.scores(&points);
+            let mut best_of_axis: Vec<Option<(f64, &[f64])>> = vec![None; domain.axes().len()];
+            for ((index, trial), score) in trials.iter().zip(&scores) {
+                if *score > best_of_axis[*index].map_or(value, |(best, _)| best) {
+                    best_of_axis[*index] = Some((*score, trial));
                 }
             }
-            if value <= before {
+            let gains = best_of_axis.iter().flatten();
+            let Some(&(score, best)) = gains.reduce(|best, next| if next.0 > best.0 { next } else { best })
+            else {
                 break;
-            }
+            };
+            let together = self.together(&x, &best_of_axis);
+            let both =
+                together.map(|together| (self.score.scores(std::slice::from_ref(&together))[0], together));
+            (value, x) = match both {
+                Some((both, together)) if both > score => (both, together),
+                _ => (score, best.to_vec()),
+            };
         }
         (x, value)
+    }
+
+    /// x with each axis at its best level; `None` if constraints tie them together.
+    fn together(&self, x: &[f64], best_of_axis: &[Option<(f64, &[f64])>]) -> Option<Vec<f64>> {
+        if !self.region.couplings.is_empty() {
+            return None;
+        }
+        let mut together = x.to_vec();
+        for (axis, best) in self.region.domain.axes().iter().zip(best_of_axis) {
+            if let Some((_, trial)) = best {
+                together[axis.columns.clone()].copy_from_slice(&trial[axis.columns.clone()]);
+            }
+        }
+        self.region.snap(&mut together);
+        Some(together)
     }
 
     /// The points that differ from x in the level of one axis: all of them if they are few, else steps of growing length.
