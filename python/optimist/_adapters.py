@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ._arguments import text
 from ._errors import SpaceError
 from ._space import Bool, Choice, Float, Int, Parameter, Space, SpaceLike, native
 
@@ -18,13 +19,13 @@ def parameters_of(space: SpaceLike) -> dict[str, Parameter]:
     if _module(space) == "ConfigSpace":
         return _config_space(space)
     if isinstance(space, Mapping):
-        return {_name(name): parameter(name, value) for name, value in space.items()}
+        return {text(name, "the name of a parameter"): parameter(name, value) for name, value in space.items()}
     dimensions = getattr(space, "dimensions", space)  # skopt.Space has a list of them
     if isinstance(dimensions, (list, tuple)):
         named = [(getattr(one, "name", None) or f"x{i}", one) for i, one in enumerate(dimensions)]
         if len({name for name, _ in named}) < len(named):
             raise SpaceError("two dimensions have the same name; rename one of the two")
-        return {name: parameter(name, one) for name, one in named}
+        return {text(name, "the name of a dimension"): parameter(name, one) for name, one in named}
     raise TypeError(f"a space must be a dictionary of parameters by name, got {type(space).__name__}; {HELP}")
 
 
@@ -117,12 +118,6 @@ def _hyperparameter(name: str, one: Any, when: Mapping[str, Any] | None) -> Para
     if kind == "Constant":
         return Choice([native(one.value)], when=when)
     raise TypeError(f"parameter `{name}`: cannot understand ConfigSpace's {kind}")
-
-
-def _name(name: Any) -> str:
-    if not isinstance(name, str):
-        raise TypeError(f"the name of a parameter must be a text, got {name!r}")
-    return name
 
 
 def _module(value: Any) -> str:

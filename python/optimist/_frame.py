@@ -46,14 +46,26 @@ def imported(trials: Any, names: Sequence[str], value: str) -> Iterator[Row]:
             raise StudyError(f"row {number} has no parameter of the study; its columns are {', '.join(map(str, row))}")
         if value not in row and "state" not in row:
             raise StudyError(f'row {number} has no column `{value}`; say which one has the value, as in value="loss"')
-        found, noise, reason = native(row.get(value)), native(row.get("noise_std")), row.get("reason")
-        is_failed = row.get("state") == "failed" or _is_missing(found)
+        reason = row.get("reason")
+        is_failed = row.get("state") == "failed"
         yield (
             params,
-            None if is_failed else float(found),
-            None if _is_missing(noise) else float(noise),
-            str(reason) if isinstance(reason, str) else None,
+            None if is_failed else _number(row.get(value), number, value),
+            _number(row.get("noise_std"), number, "noise_std"),
+            reason if isinstance(reason, str) else None,
         )
+
+
+def _number(cell: Any, row: int, column: str) -> float | None:
+    """A number; `None` if it is missing or not finite."""
+    cell = native(cell)
+    if _is_missing(cell):
+        return None
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        raise StudyError(f"row {row}: `{column}` must be a number, got {cell!r}") from None
+    return number if math.isfinite(number) else None
 
 
 def _cell(row: Mapping[str, Any], name: str) -> Any:

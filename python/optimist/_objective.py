@@ -34,6 +34,11 @@ class Failure:
     traceback: str | None = None
 
 
+def is_asynchronous(objective: Callable[..., Any]) -> bool:
+    """Whether it is an `async def`, or an object whose call is one."""
+    return inspect.iscoroutinefunction(objective) or inspect.iscoroutinefunction(getattr(objective, "__call__", None))  # noqa: B004
+
+
 def takes_trial(objective: Callable[..., Any], space: Space | None) -> bool:
     """Whether it wants the trial itself: its first argument is called `trial`, or it declares its parameters."""
     if space is None:
@@ -101,27 +106,28 @@ def measured(answer: Any) -> Measured | Failure:
     return found
 
 
-def float_of(value: Any, what: str) -> float:
+def float_of(value: Any, what: str, wanted: str = WANTED) -> float:
     """A number, whoever made it: Python, numpy, torch, a decimal or a fraction."""
     value = native(value)
     if value is None:
-        raise ReturnTypeError(f"{what} is None; {WANTED}. Raise op.Failed if there is no value at this point")
+        hint = ". Raise op.Failed if there is no value at this point" if wanted is WANTED else ""
+        raise ReturnTypeError(f"{what} is None; {wanted}{hint}")
     if isinstance(value, (str, bytes)):
-        raise ReturnTypeError(f"{what} is the text {value!r}; {WANTED}")
+        raise ReturnTypeError(f"{what} is the text {value!r}; {wanted}")
     if isinstance(value, (tuple, list)):
-        raise ReturnTypeError(f"{what} is a {type(value).__name__} of {len(value)}; {WANTED}")
+        raise ReturnTypeError(f"{what} is a {type(value).__name__} of {len(value)}; {wanted}")
     if isinstance(value, bool):
-        raise ReturnTypeError(f"{what} is {value}, a truth value; {WANTED}")
+        raise ReturnTypeError(f"{what} is {value}, a truth value; {wanted}")
     if getattr(value, "size", 1) == 1 and callable(getattr(value, "item", None)):
         value = value.item()  # an array with one number
     if isinstance(value, complex) or (not hasattr(value, "__float__") and not hasattr(value, "__index__")):
-        raise ReturnTypeError(f"{what} is a {type(value).__name__}; {WANTED}")
+        raise ReturnTypeError(f"{what} is of type {type(value).__name__}; {wanted}")
     try:
         return float(value)
     except OverflowError:
         return math.inf
     except (TypeError, ValueError) as error:
-        raise ReturnTypeError(f"{what} is a {type(value).__name__}, not a number; {WANTED}") from error
+        raise ReturnTypeError(f"{what} is of type {type(value).__name__}, not a number; {wanted}") from error
 
 
 def metrics_of(metrics: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, overload
 
-from . import _native
+from . import _arguments, _native
 from ._errors import StudyError
 from ._objective import float_of
 from ._policy import Family, GoUcb, table_of
@@ -60,26 +60,27 @@ class Optimizer:
         trials: int = 50,
         seed: int = 0,
         direction: Literal["maximize", "minimize"] = "maximize",
-        constraints: Sequence[str] = (),
+        constraints: str | Iterable[str] = (),
     ) -> None:
-        if direction not in ("minimize", "maximize"):
-            raise StudyError(f'direction must be "minimize" or "maximize", got {direction!r}')
-        if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
-            raise StudyError(f"trials must be a whole number of 1 or more, got {trials!r}")
         self.space = Space(space, constraints)
-        self.sign = 1.0 if direction == "maximize" else -1.0
-        self._arguments = (method, trials, seed)
+        #: Which way is better.
+        self.direction = _arguments.direction(direction)
+        self._sign = 1.0 if direction == "maximize" else -1.0
+        self._made_with = (method, _arguments.whole(trials, "trials"), _arguments.seed(seed))
         #: How many points were asked for.
         self.n_asked = 0
         self._calls: list[tuple[str, tuple[Any, ...]]] = []
         self._engine = self._build()
 
     def _build(self) -> _native.Optimizer:
-        method, trials, seed = self._arguments
-        family = method.family.table() if isinstance(method, GoUcb) and isinstance(method.family, Family) else None
-        if family is not None and isinstance(method, GoUcb):
-            method = replace(method, family=None)
-        return _native.Optimizer(self.space.to_dict(), table_of(method), trials, seed, family)
+        method, trials, seed = self._made_with
+        if isinstance(method, GoUcb) and isinstance(method.family, Family):
+            return _native.Optimizer(self.space.to_dict(), method.table(), trials, seed, method.family.table())
+        return _native.Optimizer(self.space.to_dict(), table_of(method), trials, seed, None)
+
+    def __repr__(self) -> str:
+        method, trials, seed = self._made_with
+        return f"<optimist.Optimizer {method!r} with seed {seed}: {self.n_asked} of {trials} points asked for>"
 
     @property
     def dimension(self) -> int:
@@ -94,13 +95,13 @@ class Optimizer:
         """The next point, or `k` of them to be tried at the same time: pending until they are told or withdrawn."""
         if k is None:
             return self.decode(self._ask())
-        return [self.decode(self._ask()) for _ in range(k)]
+        return [self.decode(self._ask()) for _ in range(_arguments.whole(k, "k"))]
 
     def ask_array(self, k: int | None = None) -> Any:
         """The same, encoded, as an array of numpy: of shape (dimension,), or (k, dimension)."""
         import numpy
 
-        return numpy.array(self._ask() if k is None else [self._ask() for _ in range(k)])
+        return numpy.array(self._ask() if k is None else [self._ask() for _ in range(_arguments.whole(k, "k"))])
 
     def _ask(self) -> list[float]:
         x, _ = self._engine.suggest(self.n_asked)
@@ -110,14 +111,16 @@ class Optimizer:
 
     def tell(self, point: Point, value: Any, noise_std: Any = None) -> None:
         """What became of a point, or of several: a value for each. One that is not finite says that the trial failed."""
-        if not isinstance(point, Mapping) and len(point) and not _is_number(point[0]):
+        if not isinstance(point, Mapping) and _is_several(point):
             noises = noise_std if hasattr(noise_std, "__len__") else [noise_std] * len(point)
+            if not len(point) == len(value) == len(noises):
+                raise StudyError(f"got {len(point)} points, {len(value)} values and {len(noises)} noises; give as many of each")
             for one, y, noise in zip(point, value, noises, strict=True):
                 self.tell(one, y, noise)
             return
-        y = float_of(value, "the value")
-        noise = None if noise_std is None else float_of(noise_std, "noise_std")
-        self._do("tell", self.encode(point), self.sign * y if math.isfinite(y) else None, noise)
+        y = float_of(value, "the value", "tell one number for each point; NaN says that a trial failed")
+        noise = None if noise_std is None else float_of(noise_std, "noise_std", "give one number, 0 or more")
+        self._do("tell", self.encode(point), self._sign * y if math.isfinite(y) else None, noise)
 
     def propose(self, point: Point) -> None:
         """This point is going to be tried, whoever thought of it."""
@@ -134,7 +137,8 @@ class Optimizer:
 
     def ranking(self, n: int) -> list[Recommendation]:
         """The best `n` points so far, the one to bet on first."""
-        return [Recommendation(self.decode(x), self.sign * mean, std) for x, mean, std in self._engine.ranking(n)]
+        ranking = self._engine.ranking(_arguments.whole(n, "n"))
+        return [Recommendation(self.decode(x), self._sign * mean, std) for x, mean, std in ranking]
 
     def expected_gain(self) -> float | None:
         """By how much the best value is expected to become better; `None` if the optimizer cannot say."""
@@ -152,6 +156,9 @@ class Optimizer:
         """
         import pandas
 
+        method = self._made_with[0]
+        if (method.table() if isinstance(method, GoUcb) else table_of(method)).get("preset") != "theory":
+            raise StudyError('only preset "theory" reports its rounds; use op.Optimizer(space, op.GoUcb("theory"))')
         if (w_star is None) != (optimum is None):
             raise StudyError("give both w_star and optimum, or neither")
         truth = None if w_star is None or optimum is None else ([float(w) for w in w_star], float(optimum))
@@ -161,6 +168,8 @@ class Optimizer:
         """A point as numbers from 0 to 1."""
         if isinstance(point, Mapping):
             return self._engine.encode(self.space.encode(point))
+        if _is_several(point):
+            raise TypeError("expected one point, got several; encode each by itself")
         return [float(x) for x in point]
 
     def decode(self, x: Sequence[float] | Any) -> dict[str, Any]:
@@ -183,5 +192,8 @@ class Optimizer:
             getattr(self._engine, what)(*arguments)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) or getattr(value, "ndim", 1) == 0
+def _is_several(points: Any) -> bool:
+    """Whether these are points and not the coordinates of one."""
+    if not hasattr(points, "__len__") or not hasattr(points, "__getitem__") or isinstance(points, (str, bytes)):
+        raise TypeError(f"a point must be a dictionary, or an array of numbers from 0 to 1, got {type(points).__name__}")
+    return len(points) == 0 or not (isinstance(points[0], (int, float)) or getattr(points[0], "ndim", 1) == 0)

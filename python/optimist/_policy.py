@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -53,35 +53,50 @@ class Family:
         }
 
 
-@dataclass(frozen=True)
 class GoUcb:
-    """GO-UCB with settings, as the table `[optimizer]` of a study file has them; `None` leaves one to the preset.
+    """GO-UCB with settings: any key of the table `[optimizer]` of a study file.
 
-    >>> GoUcb(preset="paper", hidden=[25]).table()
-    {'name': 'go-ucb', 'preset': 'paper', 'hidden': [25]}
+    Args:
+        preset: `"default"`, `"paper"` (the constants of the paper's experiments) or `"theory"` (those of its proofs).
+        family: The name of a family of functions, such as `"mlp"`, the paper's network, a list of names, or your own
+            :class:`Family`.
+        settings: Further settings, such as `exploration`, `explore_trials`, `warp`, `hidden` or, with preset `"theory"`,
+            `constants`. What you leave out is the preset's. `docs/study-file.md` explains them all.
+
+    >>> GoUcb("paper", hidden=[25])
+    GoUcb(preset='paper', hidden=[25])
     """
 
-    preset: Literal["default", "paper", "theory"] = "default"
-    family: str | Sequence[str] | Family | None = None
-    explore_trials: int | None = None
-    exploration: float | None = None
-    trust_region: bool | None = None
-    warp: bool | None = None
-    hidden: Sequence[int] | None = None
-    activation: Literal["sigmoid", "tanh"] | None = None
-    range: float | None = None
-    constants: Mapping[str, float] | None = None
+    def __init__(
+        self,
+        preset: Literal["default", "paper", "theory"] = "default",
+        *,
+        family: str | Sequence[str] | Family | None = None,
+        **settings: Any,
+    ) -> None:
+        self.preset = preset
+        self.family = family
+        self.settings = settings
 
     def table(self) -> dict[str, Any]:
-        """As a study file has it."""
-        if isinstance(self.family, Family):
-            raise StudyError("a family of your own cannot be stored in a study; search with op.Optimizer(space, method=…)")
-        return {"name": "go-ucb", **{key: value for key, value in asdict(self).items() if value is not None}}
+        """As a study file has it, but for a family of your own."""
+        family = {} if self.family is None or isinstance(self.family, Family) else {"family": self.family}
+        return {"name": "go-ucb", "preset": self.preset, **family, **self.settings}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GoUcb) and self.__dict__ == other.__dict__
+
+    def __repr__(self) -> str:
+        family = {} if self.family is None else {"family": self.family}
+        words = {"preset": self.preset, **family, **self.settings}
+        return f"GoUcb({', '.join(f'{key}={value!r}' for key, value in words.items())})"
 
 
 def table_of(optimizer: str | Mapping[str, Any] | GoUcb) -> dict[str, Any]:
     """An optimizer as a study file has it: `go-ucb:paper` and `go-ucb:family=anova:warp=false` are words for one."""
     if isinstance(optimizer, GoUcb):
+        if isinstance(optimizer.family, Family):
+            raise StudyError("a family of your own cannot be stored in a study; search with op.Optimizer(space, method=…)")
         return optimizer.table()
     if isinstance(optimizer, Mapping):
         return dict(optimizer)

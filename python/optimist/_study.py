@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from . import _native
+from . import _arguments, _native
 from ._errors import Failed, Retry, SpaceError, StudyError
-from ._space import Parameter, Space, SpaceLike
+from ._space import Parameter, Space, SpaceLike, native
 from ._trial import Best, Trial, Verification, instant
 
 if TYPE_CHECKING:
@@ -56,21 +56,17 @@ class Study:
         seed: int = 0,
         storage: str | os.PathLike[str] | None = None,
         optimizer: str | Mapping[str, Any] | GoUcb = "go-ucb",
-        constraints: Iterable[str] = (),
+        constraints: str | Iterable[str] = (),
         **plan: Any,
     ) -> None:
         from ._policy import table_of
 
-        if direction not in ("minimize", "maximize"):
-            raise StudyError(f'direction must be "minimize" or "maximize", got {direction!r}')
-        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
-            raise StudyError(f"seed must be a whole number from 0 to 2^64 - 1, got {seed!r}")
         definition: dict[str, Any] = {
-            "name": str(name),
-            "direction": direction,
-            "seed": seed,
+            "name": _arguments.text(name, "the name of a study"),
+            "direction": _arguments.direction(direction),
+            "seed": _arguments.seed(seed),
             "optimizer": table_of(optimizer),
-            "plan": checked_plan({"trials": trials, **plan}),
+            "plan": _arguments.plan({"trials": trials, **plan}),
         }
         place = place_of(storage)
         if space is None:
@@ -78,8 +74,9 @@ class Study:
 
             if place is not None:
                 raise StudyError(
-                    "a study whose objective declares its parameters lives in memory; "
-                    "once they are known, store it with op.Study(name, study.space, storage=…)"
+                    "a study without a space stays in memory, and its objective declares the parameters; "
+                    "once they are known, store it with op.Study(name, study.space, storage=…). "
+                    "To open a study that is stored, use op.Study.load(name, storage=…)"
                 )
             self._begin(None, None, None, Definer(definition))
             return
@@ -187,10 +184,10 @@ class Study:
         if k is None:
             if self._definer is not None:
                 return self._definer.ask(self)
+            worker = None if worker is None else _arguments.text(worker, "worker")
+            lease = None if lease is None else _arguments.positive(lease, "lease", _arguments.LONGEST)
             return self._job(self._engine.ask(worker, lease))
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise StudyError(f"ask(k) needs a whole number of 1 or more, got {k!r}")
-        return [self.ask(worker=worker, lease=lease) for _ in range(k)]
+        return [self.ask(worker=worker, lease=lease) for _ in range(_arguments.whole(k, "k"))]
 
     def tell(
         self,
@@ -205,9 +202,11 @@ class Study:
         """Stores what a trial measured. A value that is not finite is an error here; in `run` it is a failed trial."""
         from ._objective import float_of, metrics_of
 
-        measured = float_of(value, "the value")
-        noise = None if noise_std is None else float_of(noise_std, "noise_std")
+        measured = float_of(value, "the value", "tell one number, or call `fail`")
+        noise = None if noise_std is None else float_of(noise_std, "noise_std", "give one number, 0 or more")
         extra = metrics_of(metrics)
+        note = None if note is None else _arguments.text(note, "note")
+        seconds = None if seconds is None else _arguments.finite(seconds, "seconds")
         if self._definer is not None:
             self._definer.tell(number_of(trial), measured, noise, note, extra, seconds)
         else:
@@ -276,7 +275,7 @@ class Study:
 
     def get_trial(self, number: int) -> Trial:
         """The trial of that number."""
-        return self._trial(self._engine.trial(number))
+        return self._trial(self._engine.trial(number_of(number)))
 
     @property
     def best(self) -> Best | None:
@@ -299,7 +298,7 @@ class Study:
         space = self.space
         return [
             Best(space.decode(one["params"]), one["value"], one["expected"], one["std"], one["trial"], self)
-            for one in self._engine.ranking(n)
+            for one in self._engine.ranking(_arguments.whole(n, "n"))
         ]
 
     def predict(self, points: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> Any:
@@ -420,7 +419,10 @@ class Study:
         return self
 
     def aasks(self, *, limit: int = 1) -> AsyncIterator[Trial]:
-        """Trials for as long as the plan wants any, at most `limit` of them pending; tell them with :meth:`atell`."""
+        """Trials for as long as the plan wants any, at most `limit` of them pending.
+
+        Tell or fail each of them, with :meth:`atell` or :meth:`afail`. Those still pending when you leave the loop are put back.
+        """
         from ._run import aasks
 
         return aasks(self, limit)
@@ -435,7 +437,13 @@ class Study:
         """:meth:`tell` without blocking the event loop."""
         import asyncio
 
-        await asyncio.to_thread(lambda: self.tell(trial, value, **more))
+        await asyncio.to_thread(self.tell, trial, value, **more)
+
+    async def afail(self, trial: Trial | int, reason: str = "failed") -> None:
+        """:meth:`fail` without blocking the event loop."""
+        import asyncio
+
+        await asyncio.to_thread(self.fail, trial, reason)
 
     def stop(self) -> None:
         """Ends the run that is under way once the trials at hand have ended; for callbacks."""
@@ -526,6 +534,7 @@ def place_of(storage: str | os.PathLike[str] | None) -> str | None:
 def number_of(trial: Trial | int) -> int:
     """The number of a trial, which may be given itself."""
     number = trial.number if isinstance(trial, Trial) else trial
+    number = native(number)
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= sys.maxsize:
         raise TypeError(f"expected a trial or its number, got {trial!r}")
     return number
@@ -537,32 +546,6 @@ def rows(points: Any) -> Iterable[Mapping[str, Any]]:
         return points.to_dicts()  # type: ignore[no-any-return]
     if hasattr(points, "to_dict"):
         return points.to_dict("records")  # type: ignore[no-any-return]
-    return points  # type: ignore[no-any-return]
-
-
-PLAN = {
-    "trials": int,
-    "workers": int,
-    "lease": float,
-    "max_attempts": int,
-    "max_failures": int,
-    "replicates": int,
-    "max_time": float,
-    "target": float,
-    "min_gain": float,
-}
-
-
-def checked_plan(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a study file that may change while a study goes on."""
-    for key, value in plan.items():
-        if key not in PLAN:
-            from difflib import get_close_matches
-
-            near = get_close_matches(key, PLAN, 1)
-            hint = f"did you mean `{near[0]}`?" if near else f"choose from {', '.join(PLAN)}"
-            raise TypeError(f"a study has no `{key}`; {hint}")
-        is_count = PLAN[key] is int
-        if is_count and (isinstance(value, bool) or not isinstance(value, int) or value < 1) and value is not None:
-            raise StudyError(f"{key} must be a whole number of 1 or more, got {value!r}")
-    return {key: value for key, value in plan.items() if value is not None}
+    if not isinstance(points, Iterable) or isinstance(points, (str, bytes)):
+        raise TypeError(f"expected dictionaries or a data frame, got {type(points).__name__}")
+    return points

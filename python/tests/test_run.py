@@ -146,7 +146,7 @@ def test_a_value_that_is_not_finite_is_a_failed_trial(answer: object) -> None:
         (True, "a truth value"),
         ({"loss": 1}, "without `value`"),
         ({"value": 1, "cost": 3}, "put further numbers in `metrics`"),
-        (object(), "is a object; return"),
+        (object(), "is of type object; return"),
     ],
 )
 def test_a_slip_is_an_error_that_says_what_to_return(answer: object, words: str) -> None:

@@ -111,6 +111,53 @@ def test_errors_are_the_built_in_ones_with_the_words_of_the_library(study: op.St
             op.Study("x", {"x": (0, 1)}, direction="minimize", seed=seed)  # type: ignore[arg-type]
 
 
+def test_a_panic_is_an_exception_that_asks_for_a_report(study: op.Study, capfd: pytest.CaptureFixture[str]) -> None:
+    from optimist import _native
+
+    for _ in range(2):
+        with pytest.raises(op.InternalError, match=r"a bug in Optimist: boo \(at .*lib\.rs:\d+\); please report it"):
+            _native.panic("boo")
+    assert capfd.readouterr().err == "", "the exception says it all"
+    study.tell(study.ask(), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda study: study.get_trial(-1), TypeError, "expected a trial or its number, got -1"),
+        (lambda study: study.ranking(0), ValueError, "n must be a whole number of 1 or more"),
+        (lambda study: study.ask(lease=-1), ValueError, "lease must be above 0"),
+        (lambda study: study.ask(worker=3), TypeError, "worker must be a text"),
+        (lambda study: study.tell(0, "1"), TypeError, "tell one number, or call `fail`"),
+        (lambda study: study.tell(0, 1, note=3), TypeError, "note must be a text"),
+        (lambda study: study.tell(0, 1, metrics={"a": object()}), TypeError, "cannot store a value of type object"),
+        (lambda study: study.fail(0, "x", kind="odd"), ValueError, "expected one of `infeasible`, `crashed`"),
+        (lambda study: study.enqueue(None), TypeError, "a point must be a dictionary"),
+        (lambda study: study.predict(None), TypeError, "expected dictionaries or a data frame"),
+        (lambda study: study.import_trials([{"x": 0, "k": "a", "value": "?"}]), ValueError, "row 0: `value` must be"),
+        (lambda study: op.Study(None, {"x": (0, 1)}, direction="minimize"), TypeError, "the name of a study must be"),
+        (lambda study: op.Study("\ud800", {"x": (0, 1)}, direction="minimize"), ValueError, "cannot be stored"),
+        (lambda study: op.Study("s", {"\ud800": (0, 1)}, direction="minimize"), ValueError, "cannot be stored"),
+        (lambda study: op.Study("s", {"x": (0, 1)}, direction="minimize", lease=0), ValueError, "lease must be above 0"),
+        (lambda study: op.Study("s", {"x": (0, 1)}, direction="minimize", trials=10**30), ValueError, "trials must be"),
+        (lambda study: op.Study("s", {"x": (0, 1)}, direction="minimize", target="a"), ValueError, "target must be"),
+        (lambda study: op.Study("s", {"x": (0, 1)}, direction="minimize", constraints=[3]), TypeError, "a constraint must"),
+    ],
+)
+def test_an_argument_that_cannot_be_meant_says_why(study: op.Study, call: object, error: type, words: str) -> None:
+    study.ask()
+    with pytest.raises(error, match=words):
+        call(study)  # type: ignore[operator]
+
+
+def test_settings_pass_through() -> None:
+    space = {"x": (0.0, 1.0)}
+    study = op.Study("s", space, direction="minimize", optimizer=op.GoUcb("paper", hidden=[5], exploration=2))
+    assert study._definition()["optimizer"] == {"name": "go-ucb", "preset": "paper", "hidden": [5], "exploration": 2}
+    with pytest.raises(ValueError, match="unknown field `kappa`, expected one of"):
+        op.Study("s", space, direction="minimize", optimizer=op.GoUcb(kappa=1))
+
+
 def test_a_stored_study_is_opened_again(database: Path) -> None:
     space = {"x": op.Float(0, 1), "layer": [(64, 64), None, len]}
     first = op.Study("s", space, direction="maximize", trials=5, storage=database)

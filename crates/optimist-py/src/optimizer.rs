@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use optimist::encode::Encoding;
 use optimist::space::{Assignment, Space};
 use optimist::{
-    GoUcb, Method, Observation, Optimizer as Core, Outcome, Recommendation, Settings, Suggestion, Truth, rng,
+    Family, GoUcb, Method, Observation, Optimizer as Core, Outcome, Recommendation, Settings, Suggestion,
+    Truth, rng,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -70,19 +71,20 @@ impl Optimizer {
         let law = family.map(|family| law(family, encoding.domain().dimension())).transpose()?.map(Arc::new);
         let is_scaled = family.map(|family| flag(family, "scaled")).transpose()?.unwrap_or(true);
         let (domain, own) = (encoding.domain(), law.clone());
-        let engine = match (method, own) {
+        if law.is_some() && !matches!(method, Method::GoUcb(_)) {
+            return Err(error::invalid(py, "only `go-ucb` takes a family of functions"));
+        }
+        let engine = call::run_here(py, || match (method, own) {
             (Method::GoUcb(settings), Some(law)) => {
                 let settings = if is_scaled { *settings } else { in_own_units(*settings) };
-                GoUcb::with_family(domain, trials, &settings, seed, move || {
-                    Box::new(Written(Arc::clone(&law)))
-                })
-                .map(|policy| Engine::GoUcb(Box::new(Core::new(domain.clone(), policy))))
+                let family = move || -> Box<dyn Family> { Box::new(Written(Arc::clone(&law))) };
+                let policy = GoUcb::with_family(domain, trials, &settings, seed, family);
+                policy.map(|policy| Engine::GoUcb(Box::new(Core::new(domain.clone(), policy))))
             }
             (Method::GoUcb(settings), None) => GoUcb::new(domain, trials, &settings, seed)
                 .map(|policy| Engine::GoUcb(Box::new(Core::new(domain.clone(), policy)))),
-            (method, None) => method.build(domain, trials, seed).map(|core| Engine::Other(Box::new(core))),
-            (_, Some(_)) => return Err(error::invalid(py, "only `go-ucb` takes a family of functions")),
-        };
+            (method, _) => method.build(domain, trials, seed).map(|core| Engine::Other(Box::new(core))),
+        })?;
         let engine = Mutex::new(engine.map_err(|problem| error::invalid(py, problem))?);
         Ok(Self { shared: Arc::new(Shared { encoding, seed, engine, law }) })
     }
@@ -164,13 +166,14 @@ impl Optimizer {
     /// The encoded point of parameters.
     fn encode(&self, py: Python<'_>, params: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
         let params: Assignment = from_python(params)?;
-        self.shared.encoding.encode(&params).map_err(|problem| error::named(py, "SpaceError", problem))
+        let encoded = call::run_here(py, || self.shared.encoding.encode(&params))?;
+        encoded.map_err(|problem| error::named(py, "SpaceError", problem))
     }
 
     /// The parameters of an encoded point, which is snapped to the space.
     fn decode<'py>(&self, py: Python<'py>, x: Vec<f64>) -> PyResult<Bound<'py, PyAny>> {
         let x = self.checked(py, x)?;
-        to_python(py, &self.shared.encoding.decode(&x))
+        to_python(py, &call::run_here(py, || self.shared.encoding.decode(&x))?)
     }
 }
 
