@@ -2,7 +2,9 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::commands::amend::AmendArgs;
 use crate::commands::ask::AskArgs;
+use crate::commands::backup::BackupArgs;
 use crate::commands::best::BestArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::create::CreateArgs;
@@ -14,7 +16,9 @@ use crate::commands::import::ImportArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::list::ListArgs;
 use crate::commands::plot::PlotArgs;
+use crate::commands::retry::RetryArgs;
 use crate::commands::run::RunArgs;
+use crate::commands::salvage::SalvageArgs;
 use crate::commands::show::ShowArgs;
 use crate::commands::tell::TellArgs;
 use crate::commands::trials::TrialsArgs;
@@ -51,6 +55,10 @@ pub enum Command {
     Tell(TellArgs),
     /// Tell that a trial has no value
     Fail(FailArgs),
+    /// Correct a trial: its value, what it was run with, or that it has no value
+    Amend(AmendArgs),
+    /// Put failed trials back, to be run again
+    Retry(RetryArgs),
     /// Have a point of your own tried next
     Enqueue(EnqueueArgs),
     /// List the studies there are
@@ -63,6 +71,10 @@ pub enum Command {
     Trials(TrialsArgs),
     /// Write the whole log of a study to a file, losslessly
     Export(ExportArgs),
+    /// Copy all studies to a file, while others go on
+    Backup(BackupArgs),
+    /// Make a new study of what is sound in a damaged one
+    Salvage(SalvageArgs),
     /// Remove a study for good
     Delete(DeleteArgs),
     /// Take in trials that were made elsewhere: a CSV or JSON table, or an Optuna database

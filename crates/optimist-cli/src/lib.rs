@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod interrupt;
+mod pairs;
 mod progress;
 mod session;
 mod show;
@@ -12,21 +13,30 @@ mod summary;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::Parser;
 
 use optimist_study::StudyFileError;
 
 use args::{Cli, Command};
+use show::say;
 
 /// Does what a command line asks for; its first word is the name of the program. Errors are printed here.
 pub fn execute(command_line: &[OsString]) -> ExitCode {
     if command_line.get(1).is_some_and(|word| word == "bench") {
-        eprintln!(
+        say(
             "error: benchmarks are a program of their own, `optimist-bench`; in a copy of the repository, type \
-             `cargo run --release -p optimist-bench -- --help`"
+             `cargo run --release -p optimist-bench -- --help`",
         );
         return ExitCode::from(2);
+    }
+    // A file that must not grow (`ulimit -f`) is an error of the write then, and does not kill us.
+    let too_large = Arc::new(AtomicBool::new(false));
+    if let Err(error) = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, too_large) {
+        say(format!("error: cannot set up signals: {error}"));
+        return ExitCode::FAILURE;
     }
     let result = match Cli::parse_from(command_line).command {
         Command::Init(args) => commands::init::execute(args),
@@ -36,12 +46,16 @@ pub fn execute(command_line: &[OsString]) -> ExitCode {
         Command::Ask(args) => commands::ask::execute(args),
         Command::Tell(args) => commands::tell::execute(args),
         Command::Fail(args) => commands::fail::execute(args),
+        Command::Amend(args) => commands::amend::execute(args),
+        Command::Retry(args) => commands::retry::execute(args),
         Command::Enqueue(args) => commands::enqueue::execute(args),
         Command::List(args) => commands::list::execute(args),
         Command::Show(args) => commands::show::execute(args),
         Command::Best(args) => commands::best::execute(args),
         Command::Trials(args) => commands::trials::execute(args),
         Command::Export(args) => commands::export::execute(args),
+        Command::Backup(args) => commands::backup::execute(args),
+        Command::Salvage(args) => commands::salvage::execute(args),
         Command::Delete(args) => commands::delete::execute(args),
         Command::Import(args) => commands::import::execute(args),
         Command::Plot(args) => commands::plot::execute(args),
@@ -52,7 +66,7 @@ pub fn execute(command_line: &[OsString]) -> ExitCode {
         if is_closed_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        eprintln!("error: {error:#}");
+        say(format!("error: {error:#}"));
         ExitCode::from(if error.is::<StudyFileError>() { 2 } else { 1 })
     })
 }

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use optimist_study::view::number::significant;
 use optimist_study::{Direction, State, Trial};
 
-use crate::show::in_short;
+use crate::show::{in_short, plain, say};
 
 /// Follows a run.
 pub struct Progress {
@@ -50,9 +50,9 @@ impl Progress {
                     let best = format!("{} at trial {}", significant(value, 6), trial.number);
                     let message = format!("best {best}: {}", in_short(&trial.params));
                     if self.bar.is_hidden() {
-                        eprintln!("{message}");
+                        say(message);
                     } else {
-                        self.bar.set_message(message);
+                        self.bar.set_message(plain(&message).into_owned());
                     }
                 }
             }
@@ -71,7 +71,7 @@ impl Progress {
 
     /// Prints a line above the bar.
     pub fn print(&self, message: &str) {
-        self.suspend(|| eprintln!("{message}"));
+        self.suspend(|| say(message));
     }
 }
 

@@ -10,7 +10,7 @@ use optimist_study::{CommandEvaluator, Objective, State, Study};
 
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::show::print_json;
+use crate::show::{print_json, say};
 
 /// As a shell reports a process that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -63,13 +63,21 @@ pub fn conclude(ending: Ending, state: &State) -> anyhow::Result<u8> {
         Ending::CannotStart(error) => return Err(error.into()),
         Ending::Interrupted => {
             let (done, planned) = (state.n_done(), state.plan().trials);
-            eprintln!("stopped after {done} of {planned} trials; run it again to go on");
+            say(format!("stopped after {done} of {planned} trials; run it again to go on"));
             return Ok(INTERRUPTED);
         }
         Ending::Failures { n, last } => {
             bail!("stopped after {n} failed trials in a row (max_failures); the last one because:\n{last}")
         }
-        Ending::TimeUp => eprintln!("the time is up (max_time); run it again to go on"),
+        Ending::Hopeless { n, last } => {
+            let name = &state.definition().name;
+            bail!(
+                "stopped: the first {n} trials all failed in the same way; mend the command, put them back with `optimist \
+                 retry {name} --failed`, and run it again; to go on regardless, set `max_failures`; the last one failed \
+                 because:\n{last}"
+            )
+        }
+        Ending::TimeUp => say("the time is up (max_time); run it again to go on"),
         Ending::Over(_) => {}
     }
     Ok(0)

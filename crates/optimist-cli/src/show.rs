@@ -1,5 +1,6 @@
 //! How commands show things: lines, tables, points, ages.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -10,13 +11,34 @@ use serde::Serialize;
 
 /// Prints a text on standard output.
 pub fn print(text: impl std::fmt::Display) -> anyhow::Result<()> {
-    writeln!(std::io::stdout(), "{text}")?;
+    writeln!(std::io::stdout(), "{}", plain(&text.to_string()))?;
     Ok(())
+}
+
+/// What a terminal shows and does not obey: names, notes and reasons are written by others, and may hold anything.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let shown = |c: char| if is_obeyed(c) { format!("\\x{:02x}", u32::from(c)) } else { c.to_string() };
+    Cow::Owned(text.chars().map(shown).collect())
+}
+
+/// Prints a remark on standard error, if anybody can still read it: a terminal may be gone.
+pub fn say(text: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "{}", plain(&text.to_string()));
 }
 
 /// Prints a line of JSON on standard output.
 pub fn print_json(object: &impl Serialize) -> anyhow::Result<()> {
-    print(serde_json::to_string(object)?)
+    let json = serde_json::to_string(object)?;
+    // The others are escaped as it is, and all of them can only be in strings.
+    let is_obeyed = |c: char| c.is_control();
+    let escaped = |c: char| if is_obeyed(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    let json = if json.contains(is_obeyed) { json.chars().map(escaped).collect() } else { json };
+    writeln!(std::io::stdout(), "{json}")?;
+    Ok(())
 }
 
 /// Rows of cells in columns, without lines between them.
@@ -72,6 +94,12 @@ pub fn age(at: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_terminals_obey_is_shown() {
+        assert_eq!(plain("a\tb\nc é"), "a\tb\nc é");
+        assert_eq!(plain("\u{1b}[2J\r\u{7}\u{7f}\u{9b}31m"), "\\x1b[2J\\x0d\\x07\\x7f\\x9b31m");
+    }
 
     #[test]
     fn durations_have_the_units_that_people_would_use() {

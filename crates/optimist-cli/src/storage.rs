@@ -1,19 +1,22 @@
 //! Where studies are kept, as commands are told.
 
+use std::env::VarError;
+
 use anyhow::bail;
 use clap::Args;
+use optimist_study::objective::STORAGE_VARIABLE;
+use optimist_study::worker::MAX_WORKERS;
 use optimist_study::{Storage, StorageError, Study};
+
+use crate::show::say;
 
 /// What is used if nothing else is said.
 const DEFAULT: &str = "optimist.db";
 
-/// Says it once for a whole shell.
-const VARIABLE: &str = "OPTIMIST_STORAGE";
-
 /// Where studies are kept.
 #[derive(Debug, Args)]
 pub struct StorageArgs {
-    /// Where studies are kept: a file, postgres://user@host/database, or `memory` to keep nothing
+    /// Where studies are kept: a file, postgres://user@host/database or `host=… dbname=…`, or `memory` to keep nothing
     /// [default: $OPTIMIST_STORAGE, or optimist.db in the current folder]
     #[arg(long, value_name = "PLACE")]
     storage: Option<String>,
@@ -21,11 +24,16 @@ pub struct StorageArgs {
 
 impl StorageArgs {
     /// The storage meant. Trouble with it is printed.
-    pub fn storage(&self) -> Result<Storage, StorageError> {
-        let variable = std::env::var(VARIABLE).ok().filter(|word| !word.is_empty());
+    pub fn storage(&self) -> anyhow::Result<Storage> {
+        let variable = match std::env::var(STORAGE_VARIABLE) {
+            Err(VarError::NotUnicode(_)) if self.storage.is_none() => {
+                bail!("{STORAGE_VARIABLE} is not UTF-8; set it to a name that is, or give --storage")
+            }
+            variable => variable.ok().filter(|word| !word.is_empty()),
+        };
         let word = self.storage.clone().or(variable).unwrap_or_else(|| DEFAULT.to_owned());
         let storage: Storage = word.parse()?;
-        Ok(storage.with_notify(|trouble| eprintln!("{trouble}")))
+        Ok(storage.with_notify(|trouble| say(trouble)))
     }
 }
 
@@ -48,6 +56,16 @@ pub struct AnyStudyArgs {
 }
 
 impl StudyArgs {
+    /// The storage meant.
+    pub fn storage(&self) -> anyhow::Result<Storage> {
+        self.storage.storage()
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.study
+    }
+
     /// Opens it.
     pub fn open(&self) -> anyhow::Result<Study> {
         Ok(Study::open(&self.storage.storage()?, &self.study)?)
@@ -82,4 +100,15 @@ pub fn names(storage: &Storage) -> Result<Vec<String>, StorageError> {
     }
     let entries = storage.connect()?.studies()?;
     Ok(entries.into_iter().map(|entry| entry.name).collect())
+}
+
+/// A number of workers, of the command line.
+pub fn workers(word: &str) -> Result<usize, String> {
+    let n: usize = word.parse().map_err(|_| "give a whole number".to_owned())?;
+    match n {
+        1..=MAX_WORKERS => Ok(n),
+        _ => Err(format!(
+            "one process has 1 to {MAX_WORKERS} workers; `optimist worker` adds more, also on other machines"
+        )),
+    }
 }

@@ -99,7 +99,7 @@ fn a_study_is_created_once_and_again_only_with_another_plan() {
     assert!(changed.stdout.contains("its plan is that of film.toml now"), "{}", changed.stdout);
     assert_eq!(json(&folder, &["list"])[0]["planned"], 9);
 
-    folder.write("film.toml", &FILM.replace("high = 300", "high = 400"));
+    folder.write("film.toml", &FILM.replace("high = 300", "high = 200"));
     expect_error(&folder, &["create", "film.toml"], 1, &["study `film` has another space", "name"]);
     let named = json(&folder, &["create", "film.toml", "--name", "film-2"]);
     assert_eq!((&named[0]["study"], &named[0]["created"]), (&json!("film-2"), &json!(true)));
@@ -235,6 +235,52 @@ fn a_failure_is_final_put_back_or_cancelled() {
     expect_error(&folder, &["fail", "film", "3", "--retry", "--cancel"], 2, &["cannot be used with"]);
     let shown = folder.run(&["show"]).expect_code(0).stdout;
     assert!(shown.contains("1 failure, the last trial 0: it peeled off"), "{shown}");
+}
+
+#[test]
+fn a_mistyped_value_is_taken_back_and_the_log_keeps_it() {
+    let folder = film();
+    told(&folder, 1);
+    folder.run(&["tell", "film", "0", "715"]).expect_code(0);
+    let output = folder.run(&["amend", "film", "0", "71.5", "--reason", "mistyped"]).expect_code(0);
+    assert!(output.stdout.contains("trial 0 is complete, with 71.5, at temperature="), "{}", output.stdout);
+    let trial = &json(&folder, &["trials", "film"])[0];
+    assert_eq!((&trial["value"], &trial["values"]), (&json!(71.5), &Value::Null));
+    assert_eq!(trial["amended"][0]["reason"], "mistyped");
+    let table = folder.run(&["trials", "film"]).expect_code(0).stdout;
+    assert!(table.contains("complete (amended)"), "{table}");
+    let shown = folder.run(&["show", "film"]).expect_code(0).stdout;
+    assert!(shown.contains("1 amended"), "{shown}");
+
+    folder.run(&["amend", "film", "0", "--with", "temperature=186"]).expect_code(0);
+    assert_eq!(json(&folder, &["trials", "film"])[0]["params"]["temperature"], 186.0);
+    folder.run(&["amend", "film", "0", "--failed", "--reason", "wrong gas"]).expect_code(0);
+    let output = folder.run(&["retry", "film", "--failed"]).expect_code(0);
+    assert!(output.stdout.starts_with("1 trial put back"), "{}", output.stdout);
+    assert_eq!(json(&folder, &["ask", "film"])[0]["trial"], 0);
+    folder.run(&["tell", "film", "0", "3", "--with", "temperature=120"]).expect_code(0);
+    let trial = &json(&folder, &["amend", "film", "0", "--cancelled"])[0];
+    assert_eq!((&trial["state"], trial["amended"].as_array().map(Vec::len)), (&json!("cancelled"), Some(6)));
+    folder.run(&["verify", "film"]).expect_code(0);
+
+    expect_error(&folder, &["amend", "film", "0"], 1, &["say what was wrong", "--with"]);
+    expect_error(&folder, &["amend", "film", "9", "1"], 1, &["has no trial 9"]);
+    expect_error(&folder, &["amend", "film", "0", "--with", "temperature=900"], 1, &["temperature", "900"]);
+    expect_error(&folder, &["retry", "film"], 1, &["--failed"]);
+}
+
+#[test]
+fn a_wider_space_is_taken_over_and_shown() {
+    let folder = film();
+    told(&folder, 2);
+    folder.write("film.toml", &FILM.replace("high = 300", "high = 350"));
+    let output = folder.run(&["create", "film.toml"]).expect_code(0);
+    let expected = "study `film` has a wider space now (temperature: from 100 to 350 (was 100 to 300)); its 2 trials stay";
+    assert!(output.stderr.contains(expected), "{}", output.stderr);
+    let shown = folder.run(&["show", "film"]).expect_code(0).stdout;
+    assert!(shown.contains("after 2 trials: temperature: from 100 to 350"), "{shown}");
+    folder.run(&["ask", "film"]).expect_code(0);
+    folder.run(&["verify", "film"]).expect_code(0);
 }
 
 #[test]
@@ -475,6 +521,14 @@ fn storage_is_said_by_an_option_or_a_variable() {
     assert!(!folder.path().join("optimist.db").exists());
     folder.write("text.db", "this is no database, but a text that somebody wrote by hand");
     expect_error(&folder, &["list", "--storage", "text.db"], 1, &["text.db is not a study database"]);
+}
+
+#[test]
+fn a_place_where_nothing_can_be_is_an_error() {
+    let folder = Folder::new();
+    expect_error(&folder, &["list", "--storage", "nonexistent/a.db"], 1, &["there is no folder nonexistent"]);
+    expect_error(&folder, &["list", "--storage", ":memory:"], 1, &["give `memory` to keep nothing"]);
+    folder.run(&["list", "--storage", "a.db"]).expect_code(0);
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn each_way_to_fail_once_is_a_failed_trial_with_its_reason() {
         ("echo done", "expected a number or a JSON object such as {\"value\": 0.5}, got: done"),
         ("true", "wrote no value"),
         ("echo nan", "must be a finite number, got"),
-        ("echo '{\"value\": NaN}'", "not finite"),
+        ("echo '{\"value\": NaN}'", "must be a finite number, got NaN"),
         ("echo '{\"error\": \"out of beans\"}'", "the command reported: out of beans"),
         ("echo '{\"value\": 1, \"noise_std\": -2}'", "\"noise_std\" must be a number, 0 or more, got -2"),
     ];
@@ -174,7 +174,7 @@ fn each_way_to_fail_while_serving_is_a_failed_trial_and_the_next_one_succeeds() 
         ("time.sleep(1000)", "no value within the timeout of 5 s", true),
         ("return 'done'", "got: done", true),
         ("os.close(1); time.sleep(1000)", "before it answered", true),
-        ("return '{\"value\": NaN}'", "not finite", false),
+        ("return '{\"value\": NaN}'", "must be a finite number, got NaN", false),
         ("return json.dumps({'error': 'out of beans'})", "the command reported: out of beans", false),
     ];
     for (failure, reason, restarts) in cases {

@@ -108,7 +108,7 @@ fn a_study_file_that_has_become_another_study_is_refused() {
     study(&folder, "echo 1", "trials = 2");
     folder.run(&["run", "study.toml"]).expect_code(0);
     let changes = [
-        ("low = -1", "low = -2", "space"),
+        ("low = -1", "low = -0.5", "space"),
         ("maximize", "minimize", "direction"),
         ("seed = 3", "seed = 4", "seed"),
     ];
@@ -197,6 +197,28 @@ fn runs_stop_by_failures_in_a_row_by_time_and_by_target() {
 }
 
 #[test]
+fn a_command_that_cannot_work_stops_the_run_and_can_be_mended() {
+    let folder = Folder::new();
+    study(&folder, "exit 3", "trials = 8");
+    let output = folder.run(&["run", "study.toml"]).expect_code(1);
+    for words in
+        ["the first 5 trials all failed in the same way", "optimist retry roast --failed", "max_failures"]
+    {
+        assert!(output.stderr.contains(words), "{words}: {}", output.stderr);
+    }
+    assert_eq!(opened(&folder).state().count(TrialState::Failed), 5);
+    study(&folder, "echo 1", "trials = 8");
+    folder.run(&["retry", "roast", "--failed"]).expect_code(0);
+    folder.run(&["run", "study.toml"]).expect_code(0);
+    assert_eq!(opened(&folder).state().count(TrialState::Complete), 8);
+
+    let folder = Folder::new();
+    study(&folder, "echo '{\"error\": \"bean '$OPTIMIST_X'\"}'", "trials = 8");
+    folder.run(&["run", "study.toml"]).expect_code(1);
+    assert_eq!(opened(&folder).state().count(TrialState::Failed), 8, "each in a way of its own");
+}
+
+#[test]
 fn a_worker_ends_as_a_run_does() {
     let cases = [
         ("exit 3", "max_failures = 4", 1, "stopped after 4 failed trials in a row (max_failures)"),
@@ -275,4 +297,25 @@ fn verify_does_not_compare_what_another_engine_suggested() {
     let output = folder.run(&["verify", "later", "--json"]).expect_code(3);
     let json: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!((&json["suggestions"], &json["by_other_engines"]), (&json!(1), &json!({ "999": 4 })));
+}
+
+#[test]
+fn the_end_of_a_line_that_is_too_long_is_not_a_line() {
+    let folder = Folder::new();
+    study(&folder, "head -c 1048576 /dev/zero | tr '\\0' x; echo 42", "trials = 1");
+    let output = folder.run(&["run", "study.toml"]).expect_code(1);
+    assert!(output.stderr.contains("expected a number or a JSON object"), "{}", output.stderr);
+    let folder = Folder::new();
+    study(&folder, "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo 42", "trials = 1");
+    folder.run(&["run", "study.toml"]).expect_code(0);
+}
+
+#[test]
+fn a_reply_that_is_nested_too_deeply_fails_its_trial_and_the_study_stays_readable() {
+    let folder = Folder::new();
+    let deep = format!("{}1{}", "{\"a\":".repeat(124), "}".repeat(124));
+    study(&folder, &format!("echo '{{\"value\": 1, \"metrics\": {deep}}}'"), "trials = 2");
+    let output = folder.run(&["run", "study.toml"]).expect_code(1);
+    assert!(output.stderr.contains("nested more than 32 levels deep"), "{}", output.stderr);
+    assert_eq!(opened(&folder).state().count(TrialState::Failed), 2);
 }

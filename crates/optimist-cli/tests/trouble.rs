@@ -17,7 +17,7 @@ const STUDY: &str = r#"
     name = "roast"
     direction = "maximize"
     seed = 3
-    trials = 40
+    trials = 120
     optimizer.name = "random"
     objective.command = ["sh", "-c", "echo $OPTIMIST_X"]
     parameters.x = { type = "float", low = -1, high = 1 }
@@ -46,7 +46,7 @@ fn a_run_waits_while_the_disk_is_full_and_then_goes_on() {
     let folder = Folder::new();
     folder.write("study.toml", STUDY);
     // A limit on the size of files is a full disk that needs no disk of its own; blocks have 512 bytes.
-    let script = "trap '' XFSZ; ulimit -S -f 256; exec \"$0\" run study.toml --json";
+    let script = "ulimit -S -f 112; exec \"$0\" run study.toml --json";
     let mut run = Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_optimist")])
         .current_dir(folder.path())
@@ -56,7 +56,7 @@ fn a_run_waits_while_the_disk_is_full_and_then_goes_on() {
         .unwrap();
     let mut errors = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
     let trouble =
-        errors.find(|line| line.contains("cannot be")).expect("the limit is too small for 40 trials");
+        errors.find(|line| line.contains("cannot be")).expect("the limit is too small for 120 trials");
     assert!(trouble.contains("optimist.db cannot be read or written: disk I/O error"), "{trouble}");
     assert!(trouble.contains("`ulimit -f`"), "what to do: {trouble}");
     assert!(trouble.contains("trial") || trouble.contains("the run waits"), "what happens: {trouble}");
@@ -70,9 +70,9 @@ fn a_run_waits_while_the_disk_is_full_and_then_goes_on() {
     let status = run.wait().unwrap();
     assert!(status.success(), "{:?}", reader.join());
     let trials = folder.run(&["trials", "roast", "--json", "--state", "complete"]).expect_code(0).stdout;
-    assert_eq!(trials.lines().count(), 40);
+    assert_eq!(trials.lines().count(), 120);
     let verified = folder.run(&["verify", "roast"]).expect_code(0).stdout;
-    assert!(verified.starts_with("81 records are sound; 40 suggestions"), "nothing twice: {verified}");
+    assert!(verified.starts_with("241 records are sound; 120 suggestions"), "nothing twice: {verified}");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn changes_that_cannot_be_taken_in_are_not_left_out_in_silence() {
     let folder = done();
     // As a crash leaves them: the last changes are in the log beside the file, and its index is lost.
     let writer = rusqlite::Connection::open(folder.path().join("optimist.db")).unwrap();
-    writer.query_row("SELECT count(*) FROM records", [], |_| Ok(())).unwrap();
+    writer.query_row("SELECT count(*) FROM linked", [], |_| Ok(())).unwrap();
     folder.run(&["run", "study.toml", "--trials", "8"]).expect_code(0);
     let copy = Folder::new();
     for file in ["optimist.db", "optimist.db-wal"] {
@@ -194,4 +194,39 @@ impl Drop for Reader<'_> {
 
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
+}
+
+#[test]
+fn a_backup_is_a_storage_with_every_study_and_what_is_sound_of_a_damaged_one_is_saved() {
+    let folder = done();
+    folder.write("other.toml", &STUDY.replace("roast", "brew"));
+    folder.run(&["create", "other.toml"]).expect_code(0);
+    let output = folder.run(&["backup", "copy.db"]).expect_code(0);
+    assert!(output.stdout.starts_with("2 studies with 14 records copied to copy.db"), "{}", output.stdout);
+    let trials = |storage: &str| {
+        folder.run(&["trials", "roast", "--json", "--storage", storage]).expect_code(0).stdout
+    };
+    assert_eq!(trials("copy.db"), trials("optimist.db"));
+    folder.run(&["verify", "roast", "--storage", "copy.db"]).expect_code(0);
+    let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert!(!files.iter().any(|file| file.to_string_lossy().contains("partial")), "{files:?}");
+    let again = folder.run(&["backup", "copy.db"]).expect_code(1);
+    assert!(again.stderr.contains("copy.db is there already"), "{}", again.stderr);
+    folder.run(&["backup", "none.db", "--storage", "nowhere.db"]).expect_code(1);
+
+    let writer = rusqlite::Connection::open(folder.path().join("optimist.db")).unwrap();
+    writer.execute("DELETE FROM linked WHERE study = 1 AND seq = 6", []).unwrap();
+    drop(writer);
+    let output = folder.run(&["show", "roast"]).expect_code(1);
+    for words in ["record 6 of study 1 is missing", "optimist salvage", "optimist backup"] {
+        assert!(output.stderr.contains(words), "{words}: {}", output.stderr);
+    }
+    folder.run(&["backup", "damaged.db"]).expect_code(1);
+    assert!(!folder.path().join("damaged.db").exists());
+    let output = folder.run(&["salvage", "roast", "saved.db"]).expect_code(0);
+    assert!(output.stdout.contains("the first 5 records are as they were"), "{}", output.stdout);
+    let saved = folder.run(&["trials", "roast", "--json", "--storage", "saved.db"]).expect_code(0).stdout;
+    let is_complete = |line: &&str| line.contains("\"state\":\"complete\"");
+    assert_eq!(saved.lines().filter(is_complete).count(), 5, "{saved}");
+    folder.run(&["verify", "roast", "--storage", "saved.db"]).expect_code(0);
 }

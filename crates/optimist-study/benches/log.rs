@@ -44,7 +44,7 @@ fn bodies(study: &Study, n_trials: usize) -> Vec<String> {
         let measured = Measurement::new(trial as f64);
         [asked, Event::Told { trial, measured, seconds: Some(1.5) }]
     });
-    (2..).zip(events).map(|(seq, event)| Record::new(seq, event).to_json()).collect()
+    (2..).zip(events).map(|(seq, event)| Record::new(seq, event).to_json().unwrap()).collect()
 }
 
 /// One record, as it is stored while a study runs. SQLite is given a folder of its own.

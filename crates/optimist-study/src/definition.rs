@@ -55,7 +55,8 @@ pub struct Plan {
     pub lease: Duration,
     /// How often a trial is started before it counts as failed. Default: 3.
     pub max_attempts: usize,
-    /// A run stops after this many failed trials in a row; never if `None`.
+    /// A run stops after this many failed trials in a row; if `None`, only if its first 5 all fail in the same way and no
+    /// trial has a value.
     pub max_failures: Option<usize>,
     /// How often the best point is measured, to average the noise. Default: 1.
     pub replicates: usize,
@@ -108,6 +109,28 @@ impl Direction {
             Direction::Maximize => value.total_cmp(other),
             Direction::Minimize => other.total_cmp(value),
         }
+    }
+}
+
+impl Plan {
+    /// What no study file could say, if it says so.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let counts = [
+            ("trials", self.trials),
+            ("workers", self.workers),
+            ("max_attempts", self.max_attempts),
+            ("replicates", self.replicates),
+            ("max_failures", self.max_failures.unwrap_or(1)),
+        ];
+        if let Some((name, _)) = counts.into_iter().find(|(_, n)| *n == 0) {
+            return Some(format!("`{name}` must be 1 or more, got 0"));
+        }
+        if self.lease.is_zero() {
+            return Some("`lease` must be above 0".to_owned());
+        }
+        let command = self.objective.as_ref().map(|objective| &objective.command);
+        let is_empty = command.is_some_and(|command| command.first().is_none_or(String::is_empty));
+        is_empty.then(|| "the objective has an empty command".to_owned())
     }
 }
 

@@ -59,7 +59,9 @@ pub enum StudyError {
         n_trials: usize,
     },
     /// The trial is over.
-    #[error("trial {trial} is {state} already; only a trial that runs or waits can be {wanted}")]
+    #[error(
+        "trial {trial} is {state} already; only a trial that runs or waits can be {wanted}, `optimist amend` corrects others"
+    )]
     HasEnded {
         /// The number that was given.
         trial: usize,
@@ -67,6 +69,46 @@ pub enum StudyError {
         state: &'static str,
         /// What was to be done with it.
         wanted: &'static str,
+    },
+    /// The trial is not over.
+    #[error(
+        "trial {trial} is {state}: there is nothing to amend yet; `optimist tell` or `optimist fail` says what came of it"
+    )]
+    NotEnded {
+        /// The number that was given.
+        trial: usize,
+        /// How it stands.
+        state: &'static str,
+    },
+    /// Only what failed is tried again.
+    #[error(
+        "trial {trial} is {state}; only failed and cancelled trials can be put back, `optimist enqueue` tries a point again"
+    )]
+    NotFailed {
+        /// The number that was given.
+        trial: usize,
+        /// How it stands.
+        state: &'static str,
+    },
+    /// A trial has one point.
+    #[error(
+        "trial {trial} has a value that was measured at another point; `optimist amend` corrects that, or `optimist enqueue` \
+         and `ask` make a trial of its own"
+    )]
+    OtherPoint {
+        /// The number that was given.
+        trial: usize,
+    },
+    /// The space of a study with trials can only become wider.
+    #[error(
+        "study `{name}` has another space than the study file, and only wider bounds and further choices can be taken over: \
+         {problem}; change `name` in the file for a new study, or `optimist delete {name}` to start over"
+    )]
+    NotWider {
+        /// Both have this name.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
     },
     /// A value that no optimizer can learn from.
     #[error(
@@ -86,12 +128,49 @@ pub enum StudyError {
         /// What was given.
         noise_std: f64,
     },
+    /// What comes with a value is too much.
+    #[error("trial {trial}: {problem}")]
+    TooLarge {
+        /// The number of the trial.
+        trial: usize,
+        /// What is too large, and what to do.
+        problem: String,
+    },
+    /// What would be stored could not be read again.
+    #[error("this cannot be stored, because it could not be read again: {problem}")]
+    Unstorable {
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A point that is not in the space.
     #[error(transparent)]
     Space(#[from] SpaceError),
     /// The settings of the optimizer do not fit the study.
     #[error(transparent)]
     Method(#[from] MethodError),
+    /// A model that cannot be fitted to so much.
+    #[error(
+        "{optimizer} cannot learn from {n_values} values, at most {most}: its memory grows with their square; go on with go-ucb, \
+         tpe or random in a study of its own, which `optimist import` can give these trials"
+    )]
+    TooManyValues {
+        /// By name.
+        optimizer: String,
+        /// How many there are.
+        n_values: usize,
+        /// How many it can learn from.
+        most: usize,
+    },
+    /// More workers than a process can have.
+    #[error(
+        "cannot start {workers} workers: {reason}; take fewer, and `optimist worker` on this machine or on others for more"
+    )]
+    TooManyWorkers {
+        /// How many were wanted.
+        workers: usize,
+        /// What stands against it.
+        reason: String,
+    },
     /// A value was measured and cannot be stored.
     #[error(
         "trial {trial} measured {value}, which could not be stored: {problem}; `optimist tell` takes it later"
@@ -113,6 +192,20 @@ pub enum StudyError {
         version: u32,
         /// The last one known here.
         known: u32,
+    },
+    /// Nothing can be made of what is left of a study.
+    #[error(
+        "nothing of study `{name}` can be saved: its first record, which says what it is about, is damaged"
+    )]
+    Lost {
+        /// What it was called.
+        name: String,
+    },
+    /// A copy is not what was copied.
+    #[error("the copy of study `{name}` is not the same; check the disk, and try again")]
+    BadCopy {
+        /// What it is called.
+        name: String,
     },
     /// A record makes no sense by itself.
     #[error("a record of the study cannot be read: {problem}")]

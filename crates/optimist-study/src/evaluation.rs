@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::event::FailureKind;
+use crate::limits::{METRICS_BYTES, METRICS_DEPTH, TEXT_BYTES, is_deeper};
 use crate::study::Job;
 
 /// Measures trials, one after the other. Each worker has a clone of its own.
@@ -103,8 +104,28 @@ impl Measurement {
         if !self.value.is_finite() {
             return Some(format!("the value must be a finite number, got {}", self.value));
         }
-        let bad = self.noise_std.filter(|std| !std.is_finite() || *std < 0.0)?;
-        Some(format!("\"noise_std\" must be a number, 0 or more, got {bad}"))
+        let bad = self.noise_std.filter(|std| !std.is_finite() || *std < 0.0);
+        bad.map(|bad| format!("\"noise_std\" must be a number, 0 or more, got {bad}"))
+    }
+
+    /// What comes with the value and is too much to be stored, if so.
+    pub(crate) fn excess(&self) -> Option<String> {
+        if let Some(note) = self.note.as_ref().filter(|note| note.len() > TEXT_BYTES) {
+            return Some(format!(
+                "the note has {} bytes, at most {TEXT_BYTES} are kept; shorten it",
+                note.len()
+            ));
+        }
+        let metrics = self.metrics.as_ref()?;
+        if metrics.values().any(|value| is_deeper(value, METRICS_DEPTH - 1)) {
+            return Some(format!(
+                "the metrics are nested more than {METRICS_DEPTH} levels deep; flatten them"
+            ));
+        }
+        let n = serde_json::to_string(metrics).map_or(0, |written| written.len());
+        (n > METRICS_BYTES).then(|| {
+            format!("the metrics have {n} bytes, at most {METRICS_BYTES} are kept; write them to a file, and its name here")
+        })
     }
 }
 
@@ -117,7 +138,7 @@ impl Evaluation {
     /// The same, but for a value that cannot be used: that is a failure.
     pub(crate) fn usable(self) -> Self {
         match &self {
-            Self::Measured(measured) => match measured.problem() {
+            Self::Measured(measured) => match measured.problem().or_else(|| measured.excess()) {
                 Some(problem) => Self::failed(FailureKind::Unreadable, problem),
                 None => self,
             },

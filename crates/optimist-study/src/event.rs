@@ -2,18 +2,26 @@
 //!
 //! A record is one line of JSON, `{"v": 1, "seq": 12, "at": 1763280000123, "event": {"told": {…}}}`. Numbers are kept bit for
 //! bit. A change that gives old records another meaning, or that older programs would misread, raises [`VERSION`];
-//! a further field that may be missing does not. Records of every version so far can be read for ever.
+//! a further field that may be missing does not. A record has the lowest version that knows its event, so that older
+//! programs read a study until it has something that they don't know, and then say so. Records of every version so far can
+//! be read for ever.
+//!
+//! | version | new |
+//! |---|---|
+//! | 1 | everything else |
+//! | 2 | [`Event::Amended`], [`Event::Widened`] |
 
 use optimist::Why;
-use optimist::space::Assignment;
+use optimist::space::{Assignment, Space};
 use serde::{Deserialize, Serialize};
 
 use crate::definition::{Definition, Plan};
 use crate::error::StudyError;
 use crate::evaluation::Measurement;
+use crate::limits::RECORD_BYTES;
 
-/// The version of the records that this program writes.
-pub const VERSION: u32 = 1;
+/// The latest version of records that this program reads and writes.
+pub const VERSION: u32 = 2;
 
 /// One entry of a log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -128,6 +136,42 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// What the log says of a trial is wrong: from now on it was run with other parameters, or something else came of it.
+    Amended {
+        /// Its number.
+        trial: usize,
+        /// What it was really run with; as the log has it if `None`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        params: Option<Assignment>,
+        /// What really came of it; as the log has it if `None`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        outcome: Option<Amendment>,
+        /// Why it is amended, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Parameters have wider bounds or more choices from now on; every point tried so far is still one of the space.
+    Widened {
+        /// The new space, whole.
+        space: Box<Space>,
+    },
+}
+
+/// What came of a trial instead of what the log says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Amendment {
+    /// This was measured, and nothing else.
+    Measured(Measurement),
+    /// There is no value at this point.
+    Failed {
+        /// In words.
+        reason: String,
+    },
+    /// Nobody measured it, and nobody will.
+    Cancelled,
+    /// It is to be run again.
+    Waiting,
 }
 
 /// Why a point is tried.
@@ -186,17 +230,39 @@ pub enum Cause {
     Stopped,
 }
 
+impl Event {
+    /// The first version that knows it.
+    fn version(&self) -> u32 {
+        match self {
+            Self::Amended { .. } | Self::Widened { .. } => 2,
+            _ => 1,
+        }
+    }
+}
+
 impl Record {
     /// A record of `event` for place `seq`, written now.
     pub fn new(seq: u64, event: Event) -> Self {
         let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let at = since_1970.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
-        Self { v: VERSION, seq, at, event }
+        Self { v: event.version(), seq, at, event }
     }
 
-    /// As the log keeps it.
-    pub fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("names are strings and numbers are finite")
+    /// As the log keeps it, once it was read again and is the same.
+    ///
+    /// # Errors
+    /// If it is too large, or could not be read again.
+    pub fn to_json(&self) -> Result<String, StudyError> {
+        let unstorable = |problem: String| StudyError::Unstorable { problem };
+        let body = serde_json::to_string(self).map_err(|error| unstorable(error.to_string()))?;
+        if body.len() > RECORD_BYTES {
+            return Err(unstorable(format!("it has {} bytes, at most {RECORD_BYTES} are kept", body.len())));
+        }
+        match Self::from_json(&body) {
+            Ok(read) if read == *self => Ok(body),
+            Ok(_) => Err(unstorable("it would come back as something else".to_owned())),
+            Err(error) => Err(unstorable(error.to_string())),
+        }
     }
 
     /// Reads what [`Record::to_json`] wrote.
@@ -238,23 +304,41 @@ mod tests {
         let value = f64::from_bits(0x3fd3_3333_3333_3334);
         let measured = Measurement { noise_std: Some(5e-324), ..Measurement::new(value) };
         let record = Record::new(3, Event::Told { trial: 1, measured, seconds: Some(0.1 + 0.2) });
-        assert_eq!(Record::from_json(&record.to_json()).unwrap(), record, "{}", record.to_json());
+        assert_eq!(Record::from_json(&record.to_json().unwrap()).unwrap(), record);
         let params = Assignment::from_iter([("x", value), ("y", f64::MAX), ("z", -0.0)]);
         let asked =
             Event::Asked { trial: 0, params, source: Source::Replicate { of: 0 }, worker: None, why: None };
         let record = Record::new(2, asked);
-        let read = Record::from_json(&record.to_json()).unwrap();
+        let read = Record::from_json(&record.to_json().unwrap()).unwrap();
         assert_eq!(format!("{read:?}"), format!("{record:?}"));
+    }
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_written() {
+        let deep = (0..125).fold(serde_json::Value::Null, |inner, _| serde_json::json!([inner]));
+        let metrics = serde_json::Map::from_iter([("a".to_owned(), deep)]);
+        let measured = Measurement { metrics: Some(Box::new(metrics)), ..Measurement::new(1.0) };
+        let params = Assignment::from_iter([("x", f64::NAN)]);
+        let long = Event::Requeued { trial: 0, cause: Cause::Lost, reason: "x".repeat(RECORD_BYTES) };
+        for event in [
+            Event::Told { trial: 0, measured, seconds: None },
+            Event::Told { trial: 0, measured: Measurement::new(1.0), seconds: Some(f64::NAN) },
+            Event::Enqueued { params },
+            long,
+        ] {
+            let written = Record::new(2, event).to_json();
+            assert!(matches!(written, Err(StudyError::Unstorable { .. })), "{written:?}");
+        }
     }
 
     #[test]
     fn a_record_of_a_later_version_says_so() {
         for body in [
-            r#"{"v":2,"seq":1,"at":0,"event":{"teleported":{}}}"#,
-            r#"{"v":2,"seq":1,"at":0,"event":{"cancelled":{"trial":1}}}"#,
+            r#"{"v":3,"seq":1,"at":0,"event":{"teleported":{}}}"#,
+            r#"{"v":3,"seq":1,"at":0,"event":{"cancelled":{"trial":1}}}"#,
         ] {
             let error = Record::from_json(body).unwrap_err();
-            assert!(matches!(error, StudyError::Newer { version: 2, .. }), "{error}");
+            assert!(matches!(error, StudyError::Newer { version: 3, .. }), "{error}");
             assert!(error.to_string().contains("update optimist"), "{error}");
         }
     }

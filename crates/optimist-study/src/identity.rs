@@ -5,6 +5,10 @@
 //! Elsewhere leases run out.
 
 use std::fs;
+use std::path::Path;
+
+/// Where the system shows its processes.
+const PROC: &str = "/proc";
 
 /// This process.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,8 +25,8 @@ impl Identity {
     pub fn current() -> Self {
         let (host, pid) = (host(), pid());
         let name = format!("{host}/{pid}");
-        let owner = match (here(), started(pid)) {
-            (Some(here), Some(started)) => format!("{here}:{pid}:{started}"),
+        let owner = match (here(), look(Path::new(PROC), pid)) {
+            (Some(here), Sight::Runs { started }) => format!("{here}:{pid}:{started}"),
             _ => name.clone(),
         };
         Self { name, owner }
@@ -35,9 +39,21 @@ pub fn is_gone(owner: &str) -> bool {
         let (rest, began) = owner.rsplit_once(':')?;
         let (place, pid) = rest.rsplit_once(':')?;
         let pid: u32 = pid.parse().ok()?;
-        (here()? == place).then(|| started(pid).as_deref() != Some(began))
+        (here()? == place).then(|| match look(Path::new(PROC), pid) {
+            Sight::Runs { started } => started != began,
+            Sight::Ended => true,
+            Sight::Hidden => false,
+        })
     };
     gone().unwrap_or(false)
+}
+
+/// Sees to it that nothing is left of what the commands of a process that has ended have started.
+pub fn end_orphans(owner: &str) {
+    #[cfg(feature = "command")]
+    crate::command::orphans::end(owner);
+    #[cfg(not(feature = "command"))]
+    let _ = owner;
 }
 
 /// The name of the machine.
@@ -68,14 +84,46 @@ fn here() -> Option<String> {
     Some(format!("{}:{namespace}", boot.trim()))
 }
 
-/// When a process began, in ticks since the boot; `None` if there is none, or it waits to be reaped.
-fn started(pid: u32) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+/// What can be seen of a process.
+#[derive(Debug, PartialEq)]
+enum Sight {
+    /// It runs, since this many ticks after the boot.
+    Runs { started: String },
+    /// There is none, or it waits to be reaped.
+    Ended,
+    /// There is one that we may not look at: that of another user, where `/proc` hides those.
+    Hidden,
+}
+
+fn look(proc: &Path, pid: u32) -> Sight {
+    let stat = match fs::read_to_string(proc.join(pid.to_string()).join("stat")) {
+        Ok(stat) => stat,
+        // Read while it ended, or not there at all; it may also be hidden from us.
+        Err(_) if !may_exist(proc, pid) => return Sight::Ended,
+        Err(_) => return Sight::Hidden,
+    };
     // The name of the program stands in parentheses, and may hold anything.
-    let (_, fields) = stat.rsplit_once(") ")?;
-    let mut fields = fields.split(' ');
-    let state = fields.next()?;
-    (!matches!(state, "Z" | "X")).then(|| fields.nth(18).map(str::to_owned))?
+    let mut fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields).split(' ');
+    match (fields.next(), fields.nth(18)) {
+        (Some("Z" | "X"), _) => Sight::Ended,
+        (_, Some(started)) => Sight::Runs { started: started.to_owned() },
+        _ => Sight::Hidden,
+    }
+}
+
+/// Whether there may be a process of this number: a signal could be sent to it, or is only not allowed.
+#[cfg(feature = "command")]
+fn may_exist(_: &Path, pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
+}
+
+/// The same as far as files tell: where processes of others are hidden, none is known to have ended.
+#[cfg(not(feature = "command"))]
+fn may_exist(proc: &Path, pid: u32) -> bool {
+    let hides =
+        fs::read_to_string(proc.join("self/mounts")).map_or(true, |mounts| mounts.contains("hidepid="));
+    hides || proc.join(pid.to_string()).exists()
 }
 
 #[cfg(test)]
@@ -88,7 +136,8 @@ mod tests {
         let me = Identity::current();
         assert!(!is_gone(&me.owner), "{me:?}");
         let mut child = Command::new("sleep").arg("100").spawn().unwrap();
-        let owner = format!("{}:{}:{}", here().unwrap(), child.id(), started(child.id()).unwrap());
+        let Sight::Runs { started } = look(Path::new(PROC), child.id()) else { panic!("it runs") };
+        let owner = format!("{}:{}:{started}", here().unwrap(), child.id());
         assert!(!is_gone(&owner));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -102,5 +151,18 @@ mod tests {
             assert!(!is_gone(&owner), "{owner}");
         }
         assert!(is_gone(&format!("{me}0")), "another process has this id now");
+    }
+
+    #[test]
+    #[cfg(feature = "command")]
+    fn a_process_that_cannot_be_looked_at_is_not_taken_for_dead() {
+        let (hidden, me) = (tempfile::tempdir().unwrap(), std::process::id());
+        assert_eq!(look(hidden.path(), me), Sight::Hidden, "as with hidepid=2: no entry, and yet it runs");
+        let mut child = Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        assert_eq!(look(hidden.path(), child.id()), Sight::Ended);
+        // As with hidepid=1: an entry that cannot be read.
+        fs::create_dir_all(hidden.path().join(format!("{me}/stat"))).unwrap();
+        assert_eq!(look(hidden.path(), me), Sight::Hidden);
     }
 }

@@ -31,7 +31,10 @@ pub enum Mode {
     Serve,
 }
 
-/// The environment variable that carries a parameter in mode `once`.
+/// The environment variable that says where studies are kept. Commands do not get it: it may hold a password.
+pub const STORAGE_VARIABLE: &str = "OPTIMIST_STORAGE";
+
+/// The environment variable that carries a parameter in mode `once`, unless that is [`STORAGE_VARIABLE`].
 pub fn environment_name(parameter: &str) -> String {
     let name: String = parameter.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
     format!("OPTIMIST_{}", name.to_uppercase())

@@ -5,12 +5,14 @@
 //! same, however long the log is.
 
 mod agenda;
+mod amend;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use optimist::encode::Encoding;
 use optimist::space::Assignment;
 use optimist::{Outcome, Why};
+use serde::Serialize;
 
 use crate::definition::{Definition, Plan};
 use crate::error::StudyError;
@@ -37,6 +39,20 @@ pub struct State {
     /// The expected gains of the last suggestions, where they are known.
     gains: VecDeque<Option<f64>>,
     updates: Vec<Update>,
+    /// How often updates that were there before have changed.
+    revision: usize,
+    widenings: Vec<Widening>,
+}
+
+/// The space became wider.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Widening {
+    /// When: milliseconds since 1970.
+    pub at: u64,
+    /// How many trials there were.
+    pub trials: usize,
+    /// What changed, in words, a parameter each.
+    pub changes: Vec<String>,
 }
 
 /// What the optimizer is told of a trial, or of the plan.
@@ -89,6 +105,8 @@ impl State {
             n_counted: 0,
             gains: VecDeque::new(),
             updates,
+            revision: 0,
+            widenings: Vec::new(),
         })
     }
 
@@ -163,6 +181,10 @@ impl State {
                 self.trials.push(Trial::added(trial, params, measured, reason, at));
                 self.updates.push(update);
             }
+            Event::Amended { trial, params, outcome, reason } => {
+                self.amend(trial, params, outcome, reason, at)?;
+            }
+            Event::Widened { space } => self.widen(*space, at)?,
         }
         Ok(())
     }
@@ -301,9 +323,19 @@ impl State {
         self.trials.iter().filter(|trial| trial.state == state).count()
     }
 
-    /// What the optimizer is told, in order.
+    /// What the optimizer is told, in order. Those that were there before stay as they are until [`State::revision`] rises.
     pub fn updates(&self) -> &[Update] {
         &self.updates
+    }
+
+    /// How often trials that the optimizer knew, or its domain, have changed: it begins anew then.
+    pub fn revision(&self) -> usize {
+        self.revision
+    }
+
+    /// How the space became what it is, the first change first.
+    pub fn widenings(&self) -> &[Widening] {
+        &self.widenings
     }
 
     /// Why points were drawn at random that a model should have chosen, and how many.
@@ -327,7 +359,13 @@ impl State {
 }
 
 impl Trial {
-    fn asked(number: usize, params: Assignment, source: Source, worker: Option<String>, at: u64) -> Self {
+    pub(crate) fn asked(
+        number: usize,
+        params: Assignment,
+        source: Source,
+        worker: Option<String>,
+        at: u64,
+    ) -> Self {
         Self {
             number,
             params,
@@ -341,6 +379,7 @@ impl Trial {
             worker,
             asked_at: at,
             ended_at: None,
+            amendments: Vec::new(),
         }
     }
 
@@ -369,6 +408,7 @@ impl Trial {
 mod tests {
     use super::*;
     use crate::StudyFile;
+    use crate::event::Amendment;
 
     fn begun(lines: &str) -> State {
         let text = format!("direction = 'maximize'\n{lines}\nparameters.x = {{ type = 'bool' }}");
@@ -417,6 +457,7 @@ mod tests {
             Event::Cancelled { trial: 1 },
             Event::Retried { trial: 9, worker: None },
             Event::Added { trial: 0, params: params.clone(), measured: None, reason: None },
+            Event::Amended { trial: 1, params: None, outcome: Some(Amendment::Cancelled), reason: None },
             Event::Asked {
                 trial: 1,
                 params: params.clone(),

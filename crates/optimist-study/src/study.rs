@@ -1,10 +1,12 @@
 //! A study in its storage: how it is opened and looked at.
 //!
-//! What can be done to it is in `change`, how that gets into the log in `commit`, and how whole logs and trials of others come
+//! What can be done to it is in `change`, and about what it has already in `amend`; how that gets into the log in `commit`, and how whole logs and trials of others come
 //! in and out in `transfer`.
 
+mod amend;
 mod change;
 mod commit;
+mod rescue;
 mod transfer;
 
 use std::ops::ControlFlow;
@@ -22,6 +24,7 @@ use crate::state::State;
 use crate::suggest::{self, Sampler, Verification};
 use crate::view::Best;
 use crate::view::number::count;
+pub use rescue::{Salvaged, backup};
 
 /// A study that is open.
 pub struct Study {
@@ -86,7 +89,7 @@ impl Study {
         let (optimist, engine) = (env!("CARGO_PKG_VERSION").to_owned(), ENGINE_VERSION);
         let created = Event::Created { optimist, engine, definition };
         let record = Record::new(1, created);
-        let body = record.to_json();
+        let body = record.to_json()?;
         let state = State::new(record)?;
         let sampler = Sampler::new(&state)?;
         let mut log = storage.connect()?;
@@ -120,7 +123,8 @@ impl Study {
         }
     }
 
-    /// Opens the study of that name, with the plan as it is now wanted, or begins it; whether it was there.
+    /// Opens the study of that name, with the plan as it is now wanted, or begins it; whether it was there. A space with wider
+    /// bounds or further choices is taken over as well.
     ///
     /// # Errors
     /// If the study that is there is another one: of a different space, direction, optimizer or seed.
@@ -132,13 +136,21 @@ impl Study {
         let mut study = Self::open(storage, &definition.name)?;
         let known = study.state.definition();
         let different = [
-            (known.space != definition.space, "space (parameters or constraints)"),
             (known.direction != definition.direction, "direction"),
             (known.optimizer != definition.optimizer, "optimizer"),
             (known.seed != definition.seed, "seed"),
         ];
         if let Some((_, what)) = different.into_iter().find(|(differs, _)| *differs) {
             return Err(StudyError::Different { name: definition.name, what });
+        }
+        let changes = study.widen(&definition.space)?;
+        if !changes.is_empty() {
+            let trials = count(study.state.trials().len(), "trial");
+            storage.notify(&format!(
+                "study `{}` has a wider space now ({}); its {trials} stay",
+                definition.name,
+                changes.join("; ")
+            ));
         }
         study.change(definition.plan)?;
         Ok((study, true))
@@ -194,12 +206,15 @@ impl Study {
         read_on(&mut *self.log, self.id, &mut self.state)
     }
 
-    /// The point to bet on: that with the best posterior mean, where the optimizer has a model; `None` before the first
-    /// value.
+    /// The point to bet on: that with the best posterior mean, where the optimizer has a model that can be fitted to all values,
+    /// or with the best value observed; `None` before the first value.
     ///
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn recommend(&mut self) -> Result<Option<Best>, StudyError> {
+        if suggest::check_size(&self.state).is_err() {
+            return Ok(self.state.best_observed().and_then(Best::observed));
+        }
         let recommended = self.sampler()?.0.recommend();
         Ok(recommended.map(|(recommended, trial)| Best::new(&self.state, recommended, trial)))
     }
@@ -210,6 +225,7 @@ impl Study {
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn ranking(&mut self, n: usize) -> Result<Vec<Best>, StudyError> {
+        suggest::check_size(&self.state)?;
         let ranking = self.sampler()?.0.ranking(n);
         Ok(ranking
             .into_iter()
@@ -238,6 +254,9 @@ impl Study {
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn warnings(&mut self) -> Result<Vec<String>, StudyError> {
+        if let Err(error) = suggest::check_size(&self.state) {
+            return Ok(vec![error.to_string()]);
+        }
         let (sampler, state) = self.sampler()?;
         let mut warnings = sampler.warnings();
         for (because, n) in state.random_draws() {

@@ -18,6 +18,23 @@ use crate::event::{Event, Record, Source};
 use crate::log::{Log, StudyId};
 use crate::state::{State, Update};
 
+/// The most values that a Gaussian process is fitted to: memory grows with their square, and this is 0.8 GB a matrix.
+const MOST_FOR_A_PROCESS: usize = 10_000;
+
+/// Whether the optimizer's model can be fitted to what a study has.
+///
+/// # Errors
+/// If there are too many values for it.
+pub(crate) fn check_size(state: &State) -> Result<(), StudyError> {
+    let optimizer = state.definition().optimizer.name();
+    let n_values = state.trials().iter().map(|trial| trial.measurements.len()).sum();
+    if optimizer.starts_with("gp-") && n_values > MOST_FOR_A_PROCESS {
+        let optimizer = optimizer.to_owned();
+        return Err(StudyError::TooManyValues { optimizer, n_values, most: MOST_FOR_A_PROCESS });
+    }
+    Ok(())
+}
+
 /// An optimizer that follows a study.
 pub struct Sampler {
     optimizer: Optimizer,
@@ -25,6 +42,8 @@ pub struct Sampler {
     points: Vec<Vec<f64>>,
     /// How many updates of the study it knows.
     n_applied: usize,
+    /// And in which revision.
+    revision: usize,
 }
 
 impl Sampler {
@@ -34,14 +53,17 @@ impl Sampler {
     /// If the settings of the optimizer do not fit the study.
     pub fn new(state: &State) -> Result<Self, StudyError> {
         let optimizer = build(state.definition(), state.encoding().domain(), state.plan().trials)?;
-        Ok(Self { optimizer, points: Vec::new(), n_applied: 0 })
+        Ok(Self { optimizer, points: Vec::new(), n_applied: 0, revision: state.revision() })
     }
 
-    /// Applies what has happened since.
+    /// Applies what has happened since; from the start if what it knows was amended.
     ///
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn refresh(&mut self, state: &State) -> Result<(), StudyError> {
+        if self.revision != state.revision() {
+            *self = Self::new(state)?;
+        }
         while let Some(update) = state.updates().get(self.n_applied) {
             if let Update::Planned { trials } = *update {
                 self.optimizer = build(state.definition(), state.encoding().domain(), trials)?;

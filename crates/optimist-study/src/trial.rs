@@ -2,6 +2,7 @@
 
 use optimist::Why;
 use optimist::space::Assignment;
+use serde::Serialize;
 
 use crate::evaluation::Measurement;
 use crate::event::{FailureKind, Source};
@@ -33,10 +34,31 @@ pub struct Trial {
     pub asked_at: u64,
     /// When it was completed, failed or was cancelled.
     pub ended_at: Option<u64>,
+    /// What the log said before it was amended, the first first.
+    pub amendments: Vec<Amended>,
+}
+
+/// What the log said of a trial until it was amended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Amended {
+    /// When: milliseconds since 1970.
+    pub at: u64,
+    /// Why, if somebody said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How the trial stood.
+    pub state: TrialState,
+    /// What had been measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<f64>,
+    /// What it was thought to be run with, if that is another point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub params: Option<Assignment>,
 }
 
 /// How a trial stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TrialState {
     /// Somebody runs it.
     Running,
@@ -65,8 +87,11 @@ impl Trial {
     /// The value in the user's direction: of several measurements the mean.
     pub fn value(&self) -> Option<f64> {
         let n = self.measurements.len();
-        let sum: f64 = self.measurements.iter().map(|measured| measured.value).sum();
-        (n > 0).then(|| sum / n as f64)
+        let values = || self.measurements.iter().map(|measured| measured.value);
+        let mean = values().sum::<f64>() / n as f64;
+        // A sum of finite values may be too large where their mean is not.
+        let mean = if mean.is_finite() { mean } else { values().map(|value| value / n as f64).sum() };
+        (n > 0).then_some(mean)
     }
 
     /// The first trial at this point, if it was replicated: itself otherwise.
@@ -115,5 +140,22 @@ impl Failure {
             Some(stderr) => format!("{}\nstandard error ended with:\n{stderr}", self.reason),
             None => self.reason.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_finite_values_is_finite() {
+        let measurements = [1.7e308, 1.6e308].map(Measurement::new).to_vec();
+        let params = Assignment::default();
+        let trial = Trial { measurements, ..Trial::asked(0, params, Source::Enqueued, None, 0) };
+        assert!(
+            trial.value().is_some_and(|mean| (1.64e308..1.66e308).contains(&mean)),
+            "{:?}",
+            trial.value()
+        );
     }
 }

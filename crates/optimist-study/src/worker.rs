@@ -54,6 +54,9 @@ use crate::study::{Job, Study};
 use crate::trial::Trial;
 use run::{Leaving, Run};
 
+/// At the most this many workers in one process: each has threads and processes of its own, and more is a slip of the pen.
+pub const MAX_WORKERS: usize = 1000;
+
 /// How often to look whether others have left something to do.
 const POLL: Duration = Duration::from_millis(200);
 
@@ -87,6 +90,13 @@ pub enum Ending {
         /// Why the last one did.
         last: String,
     },
+    /// The first trials all failed in the same way, and the plan sets no `max_failures`.
+    Hopeless {
+        /// How many.
+        n: usize,
+        /// Why the last one did.
+        last: String,
+    },
     /// No trial can be measured.
     CannotStart(StartError),
 }
@@ -95,7 +105,8 @@ pub enum Ending {
 /// `evaluator`. `observe` is shown what happens, and may say that it has seen enough.
 ///
 /// # Errors
-/// If storage cannot be used. A value that was measured and could not be stored is part of the message.
+/// If storage cannot be used, or there cannot be that many workers. A value that was measured and could not be stored is
+/// part of the message.
 pub fn work(
     study: Study,
     evaluator: impl Evaluator + Clone + Send,
@@ -103,23 +114,35 @@ pub fn work(
     interrupt: &Interrupt,
     mut observe: impl FnMut(&Notice) -> ControlFlow<()>,
 ) -> Result<(Study, Ending), StudyError> {
+    let too_many = |reason: String| StudyError::TooManyWorkers { workers, reason };
+    if workers > MAX_WORKERS {
+        return Err(too_many(format!("one process has {MAX_WORKERS} at the most")));
+    }
     let run = Run::new(study, workers, interrupt);
     let (notices, received) = mpsc::channel();
     let result: Result<(), StudyError> = thread::scope(|scope| {
-        let run = &run;
+        let (run, thread) = (&run, thread::Builder::new);
         let workers: Vec<_> = (0..workers)
             .map(|_| {
                 let (worker, evaluator) = (Worker { run, notices: notices.clone() }, evaluator.clone());
-                scope.spawn(move || worker.work(evaluator))
+                let leaving = Leaving { run, is_done: false }; // now, as the thread may never begin
+                thread().spawn_scoped(scope, move || worker.work(evaluator, leaving))
             })
             .collect();
-        scope.spawn(move || run.leases.renew(&notices));
+        let renewal = thread().spawn_scoped(scope, move || run.leases.renew(&notices));
+        if renewal.is_err() {
+            run.end(Ending::Interrupted);
+        }
         for notice in received {
             if observe(&notice).is_break() {
                 run.end(Ending::Interrupted);
             }
         }
-        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        renewal.map_err(|error| too_many(error.to_string()))?;
+        workers.into_iter().try_for_each(|worker| {
+            let worker = worker.map_err(|error| too_many(error.to_string()))?;
+            worker.join().unwrap_or_else(|panic| resume_unwind(panic))
+        })
     });
     result?;
     let study = run.study.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -136,8 +159,7 @@ struct Worker<'a> {
 
 impl Worker<'_> {
     /// From its first trial to its last.
-    fn work(&self, evaluator: impl Evaluator + Clone) -> Result<(), StudyError> {
-        let mut leaving = Leaving { run: self.run, is_done: false };
+    fn work(&self, evaluator: impl Evaluator + Clone, mut leaving: Leaving<'_>) -> Result<(), StudyError> {
         let mut current = evaluator.clone();
         while let Some(job) = self.next_job()? {
             let start = Instant::now();

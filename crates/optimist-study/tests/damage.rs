@@ -71,6 +71,32 @@ fn a_file_that_was_cut_off_is_named_with_what_to_do() {
     assert!(message(&[]).contains("is an empty file; restore a copy"), "{}", message(&[]));
 }
 
+/// A page that is lost, or in the place of another, is noticed or does not matter.
+#[test]
+fn pages_that_were_zeroed_or_swapped_are_noticed() {
+    let (bytes, trials) = &*SOUND;
+    const PAGE: usize = 4096;
+    let n = bytes.len() / PAGE;
+    let page = |i: usize| i * PAGE..(i + 1) * PAGE;
+    let mut damaged = Vec::new();
+    for i in 1..n {
+        let mut zeroed = bytes.clone();
+        zeroed[page(i)].fill(0);
+        damaged.push((format!("page {i} zeroed"), zeroed));
+        for j in 1..i {
+            let mut swapped = bytes.clone();
+            swapped[page(i)].copy_from_slice(&bytes[page(j)]);
+            swapped[page(j)].copy_from_slice(&bytes[page(i)]);
+            damaged.push((format!("pages {j} and {i} swapped"), swapped));
+        }
+    }
+    for (damage, bytes) in damaged {
+        if let Ok(found) = use_it(&bytes) {
+            assert_eq!(found, *trials, "{damage}");
+        }
+    }
+}
+
 #[test]
 fn a_file_that_is_something_else_is_named_with_what_to_do() {
     let (bytes, _) = &*SOUND;

@@ -57,3 +57,16 @@ proptest! {
         run(text.as_bytes(), Mode::Serve)?;
     }
 }
+
+#[test]
+fn a_log_with_an_empty_command_cannot_be_started_and_says_so() {
+    let study = Study::create(&Storage::memory(), StudyFile::parse(STUDY).unwrap().definition);
+    let job = study.unwrap().ask(None).unwrap();
+    let space = StudyFile::parse(STUDY).unwrap().definition.space;
+    for mode in [Mode::Once, Mode::Serve] {
+        let objective = Objective { command: Vec::new(), mode, timeout: None, folder: "/".into() };
+        let error =
+            CommandEvaluator::new(objective, &space, &Interrupt::default()).evaluate(&job).unwrap_err();
+        assert!(error.to_string().contains("without a command"), "{error}");
+    }
+}

@@ -82,7 +82,7 @@ fn fill(storage: &Storage, optimizer: &str, n_trials: usize) {
             let asked = Event::Asked { trial, params: encoding.decode(&x), source, worker, why: None };
             let told = Event::Told { trial, measured, seconds: Some(1.5) };
             for event in [asked, told] {
-                bodies.push(Record::new(head + 1 + bodies.len() as u64, event).to_json());
+                bodies.push(Record::new(head + 1 + bodies.len() as u64, event).to_json().unwrap());
             }
         }
         assert_eq!(log.append(study.id(), head, &bodies, &[]).unwrap(), Appended::Stored);

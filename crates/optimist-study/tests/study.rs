@@ -495,3 +495,51 @@ mod stopping {
         assert!(study.state().is_settled());
     }
 }
+
+#[test]
+fn what_is_nested_too_deeply_or_too_long_is_refused_and_the_study_stays_readable() {
+    let storage = Storage::memory();
+    let mut study = Study::create(&storage, definition("")).unwrap();
+    let nested = |levels: usize| {
+        let metrics = format!("{}{}", "{\"a\":".repeat(levels), "1".to_owned() + &"}".repeat(levels));
+        serde_json::from_str::<serde_json::Map<_, _>>(&metrics).ok().map(Box::new)
+    };
+    for levels in (1..128).step_by(3).chain(120..128) {
+        let Some(metrics) = nested(levels) else { continue };
+        let job = study.ask(None).unwrap();
+        let told =
+            study.tell(job.trial, Measurement { metrics: Some(metrics), ..Measurement::new(1.0) }, None);
+        assert_eq!(told.is_ok(), levels <= optimist_study::limits::METRICS_DEPTH, "{levels}");
+        if let Err(error) = told {
+            assert!(error.to_string().contains("nested more than 32 levels deep"), "{error}");
+        }
+        assert!(Study::open(&storage, study.name()).is_ok(), "{levels}");
+    }
+    let note = Some("x".repeat(1 << 17));
+    let error = study.tell(0, Measurement { note, ..Measurement::new(2.0) }, None).unwrap_err().to_string();
+    assert!(error.contains("the note has 131072 bytes"), "{error}");
+    let reason = "x".repeat(1 << 20);
+    let job = study.ask(None).unwrap();
+    study.tell(job.trial, Evaluation::failed(FailureKind::Crashed, reason), None).unwrap();
+    let kept = study.state().trials()[job.trial].failure.as_ref().map(|failure| failure.reason.len());
+    assert_eq!(kept, Some((1 << 16) + 3));
+}
+
+#[test]
+fn a_gaussian_process_with_too_many_values_says_so_and_the_best_is_still_shown() {
+    let mut study = Study::create(&Storage::memory(), definition("optimizer.name = 'gp-ei'")).unwrap();
+    let import = |i: usize| {
+        let params =
+            Assignment::from_iter([("x", Value::Float(1e-3 + i as f64 * 1e-5)), ("kind", "a".into())]);
+        optimist_study::Import { params, outcome: Ok(Measurement::new(i as f64)) }
+    };
+    let imports: Vec<_> = (0..10_001).map(import).collect();
+    study.import(&imports).unwrap();
+    let best = study.recommend().unwrap().unwrap();
+    assert_eq!((best.trial, best.mean, best.std), (Some(0), 0.0, None));
+    for error in [study.ask(None).err(), study.ranking(3).err()] {
+        let error = error.expect("it is refused").to_string();
+        assert!(error.contains("gp-ei cannot learn from 10001 values, at most 10000"), "{error}");
+    }
+    assert_eq!(study.warnings().unwrap().len(), 1);
+}

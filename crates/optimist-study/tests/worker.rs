@@ -165,3 +165,12 @@ fn an_observer_that_has_seen_enough_ends_the_run() {
     let (study, _) = work(study, evaluator, 1, &Interrupt::default(), |_| ControlFlow::Break(())).unwrap();
     assert!(study.state().trials().len() < 500);
 }
+
+#[test]
+fn more_workers_than_a_process_can_have_are_refused_before_anything_begins() {
+    let study = create(&Storage::memory(), "trials = 10");
+    let interrupt = Interrupt::default();
+    let evaluator = script("echo 1", &interrupt);
+    let error = work(study, evaluator, 40_000, &interrupt, |notice| panic!("{notice:?}")).err().unwrap();
+    assert!(error.to_string().starts_with("cannot start 40000 workers: one process has 1000"), "{error}");
+}

@@ -9,7 +9,7 @@ use optimist_study::view::number::shown;
 use optimist_study::{Job, Study};
 use serde_json::json;
 
-use crate::show::{cells, names, print, print_json, table};
+use crate::show::{cells, names, print, print_json, say, table};
 use crate::storage::AnyStudyArgs;
 
 const EXAMPLES: &str = "\
@@ -59,13 +59,13 @@ pub fn execute(args: AskArgs) -> anyhow::Result<ExitCode> {
     if !args.json {
         print(in_words(&study, &jobs))?;
         match &jobs[..] {
-            [job] => eprintln!("when measured: optimist tell {} {} VALUE", study.name(), job.trial),
-            _ => eprintln!("when measured: optimist tell {} TRIAL VALUE", study.name()),
+            [job] => say(format!("when measured: optimist tell {} {} VALUE", study.name(), job.trial)),
+            _ => say(format!("when measured: optimist tell {} TRIAL VALUE", study.name())),
         }
     }
     let planned = study.state().plan().trials;
     if study.state().n_counted() > planned {
-        eprintln!("note: this is beyond the {planned} trials that were planned");
+        say(format!("note: this is beyond the {planned} trials that were planned"));
     }
     Ok(ExitCode::SUCCESS)
 }

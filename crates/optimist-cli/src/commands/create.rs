@@ -8,7 +8,7 @@ use clap::Args;
 use optimist_study::{Storage, Study, StudyError, StudyFile, StudyFileError};
 use serde_json::json;
 
-use crate::show::{print, print_json};
+use crate::show::{print, print_json, say};
 use crate::storage::StorageArgs;
 
 const EXAMPLES: &str = "\
@@ -71,9 +71,9 @@ pub fn execute(args: CreateArgs) -> anyhow::Result<ExitCode> {
             (false, n) => format!("study `{name}` is in {storage}, with {n} trials"),
         })?;
         if !was_there && state.plan().objective.is_none() {
-            eprintln!(
+            say(format!(
                 "next: `optimist ask {name}` says what to measure, `optimist tell {name} TRIAL VALUE` takes it"
-            );
+            ));
         }
     }
     Ok(ExitCode::SUCCESS)

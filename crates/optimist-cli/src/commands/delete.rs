@@ -8,7 +8,7 @@ use clap::Args;
 use optimist_study::view::number::count;
 use serde_json::json;
 
-use crate::show::{print, print_json};
+use crate::show::{plain, print, print_json};
 use crate::storage::StudyArgs;
 
 const EXAMPLES: &str = "\
@@ -66,7 +66,7 @@ pub fn execute(args: DeleteArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn says_yes(question: &str, from: &mut impl BufRead, to: &mut impl Write) -> io::Result<bool> {
-    write!(to, "{question}")?;
+    write!(to, "{}", plain(question))?;
     to.flush()?;
     let mut answer = String::new();
     from.read_line(&mut answer)?;

@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
-use optimist::space::{Assignment, Kind, Space, Value};
+use optimist::space::{Assignment, Space};
 use serde_json::json;
 
+use crate::pairs::read_pairs;
 use crate::show::{in_short, print, print_json};
 use crate::storage::StudyArgs;
 
@@ -60,29 +61,4 @@ fn read(words: &[String], space: &Space) -> anyhow::Result<Assignment> {
     space.check(&given)?;
     let declared = space.parameters().iter().map(|parameter| parameter.name.as_str());
     Ok(declared.filter_map(|name| Some((name, given.get(name)?.clone()))).collect())
-}
-
-fn read_pairs(pairs: &[String], space: &Space) -> anyhow::Result<Assignment> {
-    let mut given = Assignment::default();
-    for pair in pairs {
-        let Some((name, word)) = pair.split_once('=') else {
-            bail!("expected name=value for each parameter, or one JSON object, got `{pair}`");
-        };
-        if given.get(name).is_some() {
-            bail!("parameter `{name}` is given twice; drop one of the two");
-        }
-        let kind = space.get(name).map(|parameter| &parameter.kind);
-        given.insert(name, kind.and_then(|kind| value(kind, word)).unwrap_or_else(|| word.into()));
-    }
-    Ok(given)
-}
-
-/// What `word` means for a parameter of this kind; `None` if it means nothing.
-fn value(kind: &Kind, word: &str) -> Option<Value> {
-    match kind {
-        Kind::Float { .. } => word.parse().ok().map(Value::Float),
-        Kind::Int { .. } => word.parse().ok().map(Value::Int).or_else(|| word.parse().ok().map(Value::Float)),
-        Kind::Bool => word.parse().ok().map(Value::Bool),
-        Kind::Categorical { choices } => choices.iter().find(|choice| choice.to_string() == word).cloned(),
-    }
 }

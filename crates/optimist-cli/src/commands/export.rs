@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -49,7 +50,7 @@ pub fn execute(args: ExportArgs) -> anyhow::Result<ExitCode> {
     }
     let shown = args.file.display();
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).create_new(!args.force);
+    options.write(true).create(true).truncate(true).create_new(!args.force).mode(0o600);
     let file = match options.open(&args.file) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             bail!("{shown} is there already; give another name, or --force to overwrite it")

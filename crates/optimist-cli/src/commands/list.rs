@@ -6,7 +6,7 @@ use clap::Args;
 use optimist_study::view::number::significant;
 use optimist_study::view::{ListedStudy, StudySummary};
 
-use crate::show::{age, or_dash, print, print_json, table};
+use crate::show::{age, or_dash, print, print_json, say, table};
 use crate::storage::{StorageArgs, names};
 
 const EXAMPLES: &str = "\
@@ -35,9 +35,9 @@ pub fn execute(args: ListArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         listed.try_for_each(|study| print_json(&study))?;
     } else if names.is_empty() {
-        eprintln!(
+        say(format!(
             "there are no studies in {storage} yet; `optimist run FILE` or `optimist create FILE` begins one"
-        );
+        ));
     } else {
         let title = ["study", "direction", "done", "planned", "failed", "running", "best observed", "begun"];
         let title = title.map(str::to_owned).to_vec();

@@ -1,6 +1,8 @@
 //! The commands, a file each.
 
+pub mod amend;
 pub mod ask;
+pub mod backup;
 pub mod best;
 pub mod completions;
 pub mod create;
@@ -12,7 +14,9 @@ pub mod import;
 pub mod init;
 pub mod list;
 pub mod plot;
+pub mod retry;
 pub mod run;
+pub mod salvage;
 pub mod show;
 pub mod tell;
 pub mod trials;

@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use optimist_plot::study::{PlotKind, Plots, terminal};
 
-use crate::show::{print, print_json};
+use crate::show::{print, print_json, say};
 use crate::storage::StudyArgs;
 
 const EXAMPLES: &str = "\
@@ -67,7 +67,7 @@ pub fn execute(args: PlotArgs) -> anyhow::Result<ExitCode> {
     let plots = Plots::new(state, &kinds)?;
     if let Some(file) = &args.output {
         plots.write(file)?;
-        eprintln!("wrote {}", file.display());
+        say(format!("wrote {}", file.display()));
     }
     if args.json {
         print_json(&plots.data())?;

@@ -11,8 +11,8 @@ use optimist_study::{State, StudyFile, TrialState};
 
 use crate::commands::create::begin;
 use crate::session::{self, Session};
-use crate::show::print;
-use crate::storage::StorageArgs;
+use crate::show::{print, say};
+use crate::storage::{StorageArgs, workers};
 use crate::summary;
 
 const EXAMPLES: &str = "\
@@ -53,8 +53,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Run this many trials at the same time
-    #[arg(long, value_name = "N")]
-    workers: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = workers)]
+    workers: Option<usize>,
     /// Print one JSON object for each trial on standard output, and no summary
     #[arg(long)]
     json: bool,
@@ -68,17 +68,17 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     let mut file = StudyFile::read(&args.file)?;
     let plan = &mut file.definition.plan;
     plan.trials = args.trials.map_or(plan.trials, Into::into);
-    plan.workers = args.workers.map_or(plan.workers, Into::into);
+    plan.workers = args.workers.unwrap_or(plan.workers);
     file.definition.seed = args.seed.unwrap_or(file.definition.seed);
     let (objective, workers) = (file.objective()?.clone(), file.definition.plan.workers);
 
     let storage = args.storage.storage()?;
     let (study, was_there) = begin(&storage, &file)?;
     if was_there {
-        eprintln!("{}", how_it_stands(study.state()));
+        say(how_it_stands(study.state()));
     }
     let Session { mut study, ending, took, n_ended } = session::run(study, objective, workers, args.json)?;
-    study.warnings()?.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    study.warnings()?.iter().for_each(|warning| say(format!("warning: {warning}")));
 
     let has_value = study.state().best_observed().is_some();
     if has_value && !args.json {

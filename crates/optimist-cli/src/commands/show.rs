@@ -68,6 +68,10 @@ fn overview(state: &State, view: &StudyView) -> String {
             view.suggestions.iter().map(|found| format!("{} by {}", found.trials, found.how)).collect();
         rows.push(("suggestions", found.join(", ")));
     }
+    rows.extend(view.widened.iter().map(|widening| {
+        let trials = count(widening.trials, "trial");
+        ("widened", format!("{} after {trials}: {}", age(widening.at), widening.changes.join("; ")))
+    }));
     rows.extend([
         ("objective", objective),
         ("optimizer", optimizer),
@@ -81,6 +85,7 @@ fn overview(state: &State, view: &StudyView) -> String {
 fn progress(state: &State, view: &StudyView) -> String {
     let mut parts = vec![format!("{} of {} trials done", view.done, view.plan.trials)];
     let imported = state.trials().iter().filter(|trial| trial.source.word() == "imported").count();
+    let amended = state.trials().iter().filter(|trial| !trial.amendments.is_empty()).count();
     let counts = [
         (view.failed, "failed"),
         (view.running.len(), "running"),
@@ -88,6 +93,7 @@ fn progress(state: &State, view: &StudyView) -> String {
         (view.cancelled, "cancelled"),
         (view.queue.len(), "enqueued"),
         (imported, "imported"),
+        (amended, "amended"),
     ];
     parts.extend(counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")));
     parts.extend(view.over.as_ref().map(|reason| format!("over: {reason}")));

@@ -8,6 +8,7 @@ use optimist_study::view::number::significant;
 use optimist_study::{Kept, Measurement, State, Trial, TrialState};
 use serde_json::{Map, Value};
 
+use crate::pairs::read_pairs;
 use crate::show::{print, print_json};
 use crate::storage::StudyArgs;
 
@@ -16,9 +17,11 @@ Examples:
   optimist tell film 7 81.5
   optimist tell film 7 81.5 --noise-std 0.4 --note 'second oven' --metrics '{\"thickness_nm\": 112}'
   optimist tell film 7 -3.2
+  optimist tell film 7 81.5 --with temperature=186     it was run at 186, not at what `ask` had said
 
 Telling the same value again changes nothing. Another value is a further measurement of the trial, whose value is then
-the mean of both. A value may come late: it completes a trial that was put back or had failed.
+the mean of both; `optimist amend` takes a wrong one back. A value may come late: it completes a trial that was put back
+or had failed.
 
 Exit status: 0 if the value is stored, 1 if it cannot be, 2 if the command line is wrong.";
 
@@ -42,6 +45,9 @@ pub struct TellArgs {
     /// Further results to keep with the value, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = metrics)]
     metrics: Option<Map<String, Value>>,
+    /// A value that was really used, as name=value; repeat it for several parameters
+    #[arg(long, value_name = "NAME=VALUE")]
+    with: Vec<String>,
     /// Print the trial as a JSON object
     #[arg(long)]
     json: bool,
@@ -53,7 +59,8 @@ pub fn execute(args: TellArgs) -> anyhow::Result<ExitCode> {
     let before = study.state().trials().get(args.trial).map(|trial| trial.state);
     let TellArgs { value, noise_std, note, metrics, .. } = args;
     let measured = Measurement { value, noise_std, note, metrics: metrics.map(Box::new) };
-    let kept = study.tell(args.trial, measured, None)?;
+    let with = read_pairs(&args.with, &study.state().definition().space)?;
+    let kept = study.tell_with(args.trial, measured, None, &with)?;
     let trial = &study.state().trials()[args.trial];
     if args.json {
         print_json(&TrialView::new(trial))?;
@@ -89,7 +96,8 @@ fn in_words(state: &State, trial: &Trial, before: Option<TrialState>, kept: Kept
     }
 }
 
-fn metrics(word: &str) -> Result<Map<String, Value>, String> {
+/// A JSON object.
+pub fn metrics(word: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(word) {
         Ok(Value::Object(metrics)) => Ok(metrics),
         _ => Err("expected a JSON object such as '{\"loss\": 0.2}'".to_owned()),

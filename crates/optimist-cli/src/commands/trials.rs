@@ -1,6 +1,7 @@
 //! `optimist trials STUDY`: all trials, to read or to work on elsewhere.
 
 use std::collections::BTreeSet;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -9,7 +10,7 @@ use optimist_study::view::TrialView;
 use optimist_study::view::number::significant;
 use optimist_study::{State, Trial, TrialState};
 
-use crate::show::{cells, names, or_dash, print, print_json, table};
+use crate::show::{cells, names, or_dash, plain, print, print_json, say, table};
 use crate::storage::AnyStudyArgs;
 
 const EXAMPLES: &str = "\
@@ -79,7 +80,7 @@ pub fn execute(args: TrialsArgs) -> anyhow::Result<ExitCode> {
         Format::Jsonl => trials.iter().try_for_each(|trial| print_json(&TrialView::new(trial)))?,
         Format::Csv => write_csv(space, &trials)?,
         Format::Table if trials.is_empty() => {
-            eprintln!("there are no such trials in study `{}`", study.name())
+            say(format!("there are no such trials in study `{}`", study.name()))
         }
         Format::Table => print(in_words(space, &trials))?,
     }
@@ -117,7 +118,8 @@ fn in_words(space: &Space, trials: &[&Trial]) -> String {
     let title = ["trial", "state", "value"].into_iter().chain(names(space)).map(str::to_owned).collect();
     let row = |trial: &&Trial| {
         let value = or_dash(trial.value().map(|value| significant(value, 6)));
-        let first = [trial.number.to_string(), trial.state.word().to_owned(), value];
+        let amended = if trial.amendments.is_empty() { "" } else { " (amended)" };
+        let first = [trial.number.to_string(), format!("{}{amended}", trial.state.word()), value];
         first.into_iter().chain(cells(&trial.params, space)).collect()
     };
     table(std::iter::once(title).chain(trials.iter().map(row)).collect())
@@ -130,19 +132,25 @@ const COLUMNS: [&str; 10] =
 fn write_csv(space: &Space, trials: &[&Trial]) -> anyhow::Result<()> {
     let metrics: BTreeSet<&str> =
         trials.iter().flat_map(|trial| metrics(trial)).map(|(name, _)| name).collect();
+    let is_shown = std::io::stdout().is_terminal();
+    let cell = |cell: String| if is_shown { plain(&cell).into_owned() } else { cell };
     let mut writer = csv::Writer::from_writer(std::io::stdout());
     let params = names(space).map(|name| match COLUMNS.contains(&name) {
         true => format!("params.{name}"),
         false => name.to_owned(),
     });
     let further = params.chain(metrics.iter().map(|name| format!("metrics.{name}")));
-    writer.write_record(COLUMNS.map(str::to_owned).into_iter().chain(further)).map_err(unwrapped)?;
+    writer
+        .write_record(COLUMNS.map(str::to_owned).into_iter().chain(further).map(cell))
+        .map_err(unwrapped)?;
     for trial in trials {
         let params = names(space).map(|name| written(trial.params.get(name)));
         let metrics = metrics.iter().map(|name| {
             written(self::metrics(trial).find(|(known, _)| known == name).map(|(_, value)| value))
         });
-        writer.write_record(fixed(trial).into_iter().chain(params).chain(metrics)).map_err(unwrapped)?;
+        writer
+            .write_record(fixed(trial).into_iter().chain(params).chain(metrics).map(cell))
+            .map_err(unwrapped)?;
     }
     writer.flush()?;
     Ok(())

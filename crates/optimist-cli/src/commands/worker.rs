@@ -1,6 +1,5 @@
 //! `optimist worker STUDY`: measures trials of a study that was begun elsewhere.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,7 +7,8 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use crate::session;
-use crate::storage::StudyArgs;
+use crate::show::say;
+use crate::storage::{StudyArgs, workers};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,8 +22,8 @@ pub struct WorkerArgs {
     #[command(flatten)]
     study: StudyArgs,
     /// Run this many trials at the same time
-    #[arg(long, value_name = "N", default_value = "1")]
-    workers: NonZeroUsize,
+    #[arg(long, value_name = "N", default_value = "1", value_parser = workers)]
+    workers: usize,
     /// Run the objective in this folder, if its files are not where they were when the study was begun
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
@@ -49,8 +49,8 @@ pub fn execute(args: WorkerArgs) -> anyhow::Result<ExitCode> {
             objective.folder.display()
         );
     }
-    let done = session::run(study, objective, args.workers.into(), args.json)?;
+    let done = session::run(study, objective, args.workers, args.json)?;
     let name = done.study.name();
-    eprintln!("{} trials of `{name}` were measured here", done.n_ended);
+    say(format!("{} trials of `{name}` were measured here", done.n_ended));
     Ok(ExitCode::from(session::conclude(done.ending, done.study.state())?))
 }

@@ -91,6 +91,7 @@ mod tests {
             worker: None,
             asked_at: 0,
             ended_at: None,
+            amendments: Vec::new(),
         };
         values.iter().enumerate().map(trial).collect()
     }

@@ -3,10 +3,11 @@
 //! Given: a trial. Gives: what the command said about it, or why it gave no value.
 //! Whatever the command does (crash, hang, flood a pipe, talk nonsense), the trial ends.
 
+mod guard;
+pub(crate) mod orphans;
 pub mod process;
 mod reply;
 
-use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -14,8 +15,9 @@ use optimist::space::{Assignment, Space};
 
 use crate::evaluation::{Evaluation, Evaluator, StartError};
 use crate::event::FailureKind;
+use crate::identity::Identity;
 use crate::interrupt::Interrupt;
-use crate::objective::{Mode, Objective, environment_name};
+use crate::objective::{Mode, Objective, STORAGE_VARIABLE, environment_name};
 use crate::study::Job;
 use process::{Group, Output, Process};
 
@@ -38,11 +40,12 @@ impl CommandEvaluator {
     fn evaluate_once(&self, params: &Assignment) -> Result<Evaluation, StartError> {
         let arguments: Vec<String> =
             self.objective.command.iter().map(|argument| fill_in(argument, &self.names, params)).collect();
-        let mut command = command(&arguments, &self.objective.folder);
+        let mut command = self.command(&arguments)?;
         for name in &self.names {
-            match params.get(name) {
-                Some(value) => command.env(environment_name(name), value.to_string()),
-                None => command.env_remove(environment_name(name)),
+            let variable = environment_name(name);
+            match params.get(name).filter(|_| variable != STORAGE_VARIABLE) {
+                Some(value) => command.env(variable, value.to_string()),
+                None => command.env_remove(variable),
             };
         }
         let mut process = self.start(command)?;
@@ -74,7 +77,7 @@ impl CommandEvaluator {
         let server = self.server.take();
         let mut server = match server.and_then(|mut server| server.is_quiet().then_some(server)) {
             Some(server) => server,
-            None => self.start(command(&self.objective.command, &self.objective.folder))?,
+            None => self.start(self.command(&self.objective.command)?)?,
         };
         server.forget_errors();
         server.send(format!("{}\n", serde_json::json!({ "trial": job.trial, "params": job.params })));
@@ -94,6 +97,20 @@ impl CommandEvaluator {
                 failed(&server, FailureKind::Crashed, format!("{how} before it answered"))
             }
         })
+    }
+
+    /// A command in the folder of the objective; a program given as a path is looked for there, too.
+    fn command(&self, arguments: &[String]) -> Result<Command, StartError> {
+        let Some((program, arguments)) = arguments.split_first() else {
+            let reason = "the study has an objective without a command; give `command` in [objective]";
+            return Err(StartError { reason: reason.to_owned() });
+        };
+        let folder = &self.objective.folder;
+        let mut command =
+            if program.contains('/') { Command::new(folder.join(program)) } else { Command::new(program) };
+        command.args(arguments).current_dir(folder);
+        command.env_remove(STORAGE_VARIABLE).env(orphans::VARIABLE, Identity::current().owner);
+        Ok(command)
     }
 
     fn start(&self, command: Command) -> Result<Process, StartError> {
@@ -164,16 +181,6 @@ fn failed(process: &Process, kind: FailureKind, reason: String) -> Evaluation {
 
 fn stopped() -> Evaluation {
     Evaluation::Stopped { reason: "the run was stopped".to_owned() }
-}
-
-/// A command in `folder`; a program given as a path is looked for there, too.
-fn command(arguments: &[String], folder: &Path) -> Command {
-    let (program, arguments) =
-        arguments.split_first().expect("a command has a program: the study file was checked");
-    let mut command =
-        if program.contains('/') { Command::new(folder.join(program)) } else { Command::new(program) };
-    command.args(arguments).current_dir(folder);
-    command
 }
 
 /// Replaces `{name}` by the value of that parameter, or by nothing if it is not active.

@@ -1,11 +1,12 @@
-//! A child process whose pipes can never block us, and which never outlives us.
+//! A child process whose pipes can never block us, and which never outlives us: in a group of its own it is under a
+//! [`guard`](super::guard).
 //!
 //! Each pipe has a thread of its own, and one more waits for the exit; all report to one channel.
 //! The benchmark runs its peers and classifiers with it, too.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
+use super::guard::Guard;
 use crate::interrupt::Interrupt;
 
 /// Longer lines are cut: nobody writes a value of this length.
@@ -35,7 +37,8 @@ pub enum Group {
 /// A running command.
 pub struct Process {
     child: Child,
-    group: Group,
+    /// Of its own group, unless that is ours. Dropped after the child was waited for.
+    guard: Option<Guard>,
     /// `None` once the input is closed.
     input: Option<Sender<String>>,
     reports: Receiver<Report>,
@@ -73,20 +76,24 @@ impl Process {
     /// Starts `command` with all three pipes.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If it cannot be started, or there is no shell to guard its group.
     pub fn start(mut command: Command, group: Group) -> std::io::Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        if group == Group::Own {
-            command.process_group(0);
+        let guard = if group == Group::Own { Some(Guard::start()?) } else { None };
+        if let Some(guard) = &guard {
+            guard.admit(&mut command);
         }
         let mut child = command.spawn()?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         // Bounded, so that a flood is held back in the pipe and not piled up here.
         let (report, reports) = mpsc::sync_channel(256);
         let (input, lines_to_write) = mpsc::channel::<String>();
-        let errors = Tail::default();
+        let (errors, input) = (Tail::default(), Some(input));
+        // Complete before the threads are: if one cannot be started, dropping it ends the child.
+        let process =
+            Self { child, guard, input, reports, errors, open_pipes: 2, read_until: None, status: None };
 
-        let pid = Pid::from_child(&child);
+        let pid = Pid::from_child(&process.child);
         spawn_thread(&report, move |report| {
             // Does not reap: until `end` does, nobody else can get this process id.
             while let Err(rustix::io::Errno::INTR) =
@@ -94,28 +101,27 @@ impl Process {
             {
             }
             let _ = report.send(Report::Exited);
-        });
+        })?;
         if let Some(stdout) = stdout {
-            spawn_thread(&report, move |report| read_lines(stdout, &report));
+            spawn_thread(&report, move |report| read_lines(stdout, &report))?;
         }
         if let Some(stderr) = stderr {
-            let errors = errors.clone();
+            let errors = process.errors.clone();
             spawn_thread(&report, move |report| {
                 errors.read(stderr);
                 let _ = report.send(Report::ErrorsClosed);
-            });
+            })?;
         }
         if let Some(mut stdin) = stdin {
             // A command need not read its input: if it cannot be written, its exit tells the story.
-            thread::spawn(move || {
+            thread::Builder::new().spawn(move || {
                 lines_to_write
                     .iter()
                     .take_while(|text| stdin.write_all(text.as_bytes()).is_ok())
                     .for_each(drop)
-            });
+            })?;
         }
-        let input = Some(input);
-        Ok(Self { child, group, input, reports, errors, open_pipes: 2, read_until: None, status: None })
+        Ok(process)
     }
 
     /// The process id.
@@ -212,12 +218,11 @@ impl Process {
     }
 
     fn kill(&self) {
-        let pid = Pid::from_child(&self.child);
-        // Fails only if nobody is left.
-        let _ = match self.group {
-            Group::Own => rustix::process::kill_process_group(pid, Signal::KILL),
-            Group::Inherited => rustix::process::kill_process(pid, Signal::KILL),
-        };
+        // Fails only if nobody is left. A command may have left its group.
+        let _ = rustix::process::kill_process(Pid::from_child(&self.child), Signal::KILL);
+        if let Some(guard) = &self.guard {
+            guard.kill();
+        }
     }
 }
 
@@ -236,22 +241,44 @@ pub fn describe(status: ExitStatus) -> String {
     }
 }
 
-fn spawn_thread(report: &SyncSender<Report>, work: impl FnOnce(SyncSender<Report>) + Send + 'static) {
+fn spawn_thread(
+    report: &SyncSender<Report>,
+    work: impl FnOnce(SyncSender<Report>) + Send + 'static,
+) -> std::io::Result<()> {
     let report = report.clone();
-    thread::spawn(move || work(report));
+    thread::Builder::new().spawn(move || work(report)).map(drop)
 }
 
 fn read_lines(stdout: impl Read, report: &SyncSender<Report>) {
     let mut stdout = BufReader::new(stdout);
     let mut line = Vec::new();
     while stdout.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-        let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
+        let is_cut = line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n");
+        let mut text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
+        if is_cut {
+            text.push_str("... (longer than 1 MiB)"); // nobody takes what is left for a whole line
+            skip_line(&mut stdout);
+        }
         if report.send(Report::Line(text)).is_err() {
             return;
         }
         line.clear();
     }
     let _ = report.send(Report::OutputClosed);
+}
+
+/// Reads on to the end of the line.
+fn skip_line(stdout: &mut impl BufRead) {
+    while let Ok(buffer @ [_, ..]) = stdout.fill_buf() {
+        let (n, is_end) = match buffer.iter().position(|byte| *byte == b'\n') {
+            Some(end) => (end + 1, true),
+            None => (buffer.len(), false),
+        };
+        stdout.consume(n);
+        if is_end {
+            return;
+        }
+    }
 }
 
 /// The last that was written to standard error.

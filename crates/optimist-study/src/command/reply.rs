@@ -14,12 +14,8 @@ pub fn parse(line: &str) -> Result<Evaluation, String> {
     if let Ok(number) = line.parse::<f64>() {
         return Ok(value(&Value::from(number), number, &Map::new()));
     }
-    match serde_json::from_str(line) {
+    match serde_json::from_str(line).or_else(|_| serde_json::from_str(&with_nulls(line))) {
         Ok(Value::Object(reply)) => object(&reply),
-        // Many JSON writers put NaN and infinities where JSON has no word for them.
-        Err(_) if line.starts_with('{') && (line.contains("NaN") || line.contains("Infinity")) => {
-            Ok(unusable(format!("the value is not finite: {}", shortened(line))))
-        }
         _ => Err(format!(
             "expected a number or a JSON object such as {{\"value\": 0.5}}, got: {}",
             shortened(line)
@@ -73,6 +69,18 @@ fn unusable(reason: String) -> Evaluation {
     Evaluation::failed(FailureKind::Unreadable, reason)
 }
 
+/// The line with `null` for NaN and infinities, which many JSON writers put where JSON has no word for them.
+fn with_nulls(line: &str) -> String {
+    // Every other part is inside quotes: a quote that is escaped is none.
+    let unescaped = line.replace("\\\\", "\u{1}").replace("\\\"", "\u{2}");
+    let parts = unescaped.split('"').enumerate().map(|(i, part)| match i % 2 {
+        0 => part.replace("-Infinity", "null").replace("Infinity", "null").replace("NaN", "null"),
+        _ => part.to_owned(),
+    });
+    let line = parts.collect::<Vec<_>>().join("\"");
+    line.replace('\u{2}', "\\\"").replace('\u{1}', "\\\\")
+}
+
 fn shortened(line: &str) -> String {
     const LONGEST: usize = 200;
     match line.char_indices().nth(LONGEST) {
@@ -119,6 +127,16 @@ mod tests {
             assert!(failure(line).contains("finite"), "{line}");
         }
         assert!(failure("{\"value\": \"high\"}").contains("got \"high\""));
+    }
+
+    #[test]
+    fn metrics_that_are_not_finite_are_null_and_the_value_counts() {
+        let line =
+            r#"{"value": 1, "note": "NaN \\\" NaN", "metrics": {"loss": NaN, "low": [-Infinity, Infinity]}}"#;
+        let Ok(Evaluation::Measured(measurement)) = parse(line) else { panic!() };
+        assert_eq!((measurement.value, measurement.note.as_deref()), (1.0, Some("NaN \\\" NaN")));
+        let metrics = Value::Object(*measurement.metrics.unwrap());
+        assert_eq!(metrics, serde_json::json!({ "loss": null, "low": [null, null] }));
     }
 
     #[test]

@@ -23,6 +23,14 @@ pub enum StorageError {
     /// An empty word.
     #[error("storage has no name; give a file such as optimist.db, or postgres://user@host/database")]
     NoPlace,
+    /// A name that SQLite would not take for a file's.
+    #[error(
+        "`{word}` is not the name of a file; give `memory` to keep nothing, or a file such as optimist.db"
+    )]
+    NoFile {
+        /// What was given.
+        word: String,
+    },
     /// The file cannot be opened or made.
     #[error("cannot open {place}: {reason}; check that the folder is there and that you may write to it")]
     CannotOpen {
@@ -95,13 +103,16 @@ pub enum StorageError {
         reason: String,
     },
     /// Somebody else did not let go of it for long.
-    #[error("{place} was locked by another program for 30 s; end that program, then try again")]
+    #[error("{place} is locked by another program; end that program, then try again")]
     Busy {
         /// Which storage.
         place: String,
     },
     /// What is there is not what was written.
-    #[error("{place} is damaged: {problem}; restore a copy, or save what `sqlite3 {place} .recover` finds")]
+    #[error(
+        "{place} is damaged: {problem}; restore a copy (`optimist backup` makes one), or save what is sound with `optimist \
+         salvage`"
+    )]
     Damaged {
         /// Which storage.
         place: String,
@@ -116,14 +127,11 @@ pub enum StorageError {
         /// What was said.
         reason: String,
     },
-    /// The address wants an encrypted connection.
-    #[error(
-        "{place} asks for sslmode=require, and connections are not encrypted here; use a tunnel \
-         (`ssh -L 5432:localhost:5432 HOST`) and sslmode=prefer"
-    )]
-    NoEncryption {
-        /// Which storage.
-        place: String,
+    /// The address of a database cannot be meant.
+    #[error("this address of a database cannot be used: {reason}; it is like postgres://user@host/database")]
+    BadAddress {
+        /// What is wrong with it, without any part that may be secret.
+        reason: String,
     },
     /// Anything else.
     #[error("{place}: {reason}")]

@@ -7,6 +7,8 @@
 //! Backends: `memory` for tests and try-outs, `sqlite` for one machine, `postgres` for many. Any other [`Log`] can be
 //! handed in as a [`Backend`]; [`contract`] says what it must do, and checks it.
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod chain;
 pub mod contract;
 mod error;
 mod memory;
@@ -51,13 +53,30 @@ pub trait Log: Send {
     /// Gives the records after `after` to `each`, in order, with their numbers, until that says stop.
     ///
     /// # Errors
-    /// If storage cannot be read, or a record is not what was written.
+    /// If storage cannot be read, or what is there is not what was written: a record was changed, is missing, or is of another
+    /// study.
     fn read(
         &mut self,
         study: StudyId,
         after: u64,
         each: &mut dyn FnMut(u64, &str) -> ControlFlow<()>,
     ) -> Result<(), StorageError>;
+
+    /// Gives every record to `each` that can still be read and is what was written, as far as that can be told, in order: damage
+    /// is left out, and not an error.
+    ///
+    /// # Errors
+    /// If storage cannot be read for another reason.
+    fn salvage(&mut self, study: StudyId, each: &mut dyn FnMut(u64, &str)) -> Result<(), StorageError> {
+        let all = &mut |seq, body: &str| {
+            each(seq, body);
+            ControlFlow::Continue(())
+        };
+        match self.read(study, 0, all) {
+            Err(StorageError::Damaged { .. }) => Ok(()),
+            result => result,
+        }
+    }
 
     /// Looks for damage that reading alone may not notice. Only SQLite can say more than its records' checksums do.
     ///
@@ -144,13 +163,4 @@ pub enum LeaseChange {
         /// The number of the trial.
         trial: usize,
     },
-}
-
-/// What is stored beside a record, so that a change of a single bit is noticed (FNV-1a).
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-fn checksum(body: &str) -> i64 {
-    let hash = body.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    hash.cast_signed()
 }

@@ -1,7 +1,11 @@
 //! Logs in one SQLite file, safe for many processes of one machine.
 //!
 //! Every write is one transaction that locks the file before it reads, so that it waits for its turn and never fails
-//! halfway. What was stored is on the disk, not on its way there (`synchronous = FULL`).
+//! halfway. What was stored is on the disk, not on its way there (`synchronous = FULL`), and in the file itself rather than in
+//! the write-ahead log beside it (`wal_autocheckpoint = 1`): people copy the one without the other. Records are linked
+//! (`chain`).
+
+mod upgrade;
 
 use std::fmt::{self, Display, Formatter};
 use std::ops::ControlFlow;
@@ -12,24 +16,30 @@ use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
 
-use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId, checksum};
+use super::chain::{Chain, Head, Sieve, checksum};
+use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId};
 
 /// In the header of our files: "OPTM".
 const APPLICATION_ID: i64 = 0x4f50_544d;
 
 /// The version of the tables.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 /// How long to wait for others.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const TABLES: &str = "
-    CREATE TABLE studies (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE);
-    CREATE TABLE records (
+    CREATE TABLE studies (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL UNIQUE,
+        head INTEGER NOT NULL DEFAULT 0, -- the number of the last record
+        link INTEGER NOT NULL DEFAULT 0 -- and its link
+    );
+    CREATE TABLE linked (
         study INTEGER NOT NULL,
         seq INTEGER NOT NULL,
         body TEXT NOT NULL,
-        checksum INTEGER NOT NULL,
+        link INTEGER NOT NULL,
         PRIMARY KEY (study, seq)
     ) WITHOUT ROWID;
     CREATE TABLE leases (
@@ -54,7 +64,14 @@ impl Backend for SqliteFile {
             Ok(file) if file.is_file() && file.len() == 0 => {
                 Err(StorageError::Empty { place: self.to_string() })
             }
-            found => Ok(found.is_ok()),
+            Ok(_) => Ok(true),
+            Err(_) => match self.0.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                Some(folder) if !folder.is_dir() => {
+                    let reason = format!("there is no folder {}", folder.display());
+                    Err(StorageError::CannotOpen { place: self.to_string(), reason })
+                }
+                _ => Ok(false),
+            },
         }
     }
 }
@@ -70,6 +87,8 @@ pub struct Sqlite {
     connection: Connection,
     /// As the user wrote it.
     place: String,
+    /// Of the first format, in a place that may not be written: its records are not linked.
+    is_unlinked: bool,
 }
 
 impl Sqlite {
@@ -85,7 +104,12 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let is_new = !path.exists();
         let opened = Connection::open_with_flags(path, flags).and_then(|mut connection| {
+            connection.busy_timeout(PATIENCE)?;
+            if is_new && format(&connection)?.is_none() {
+                make_private(path); // still empty
+            }
             let format = prepare(&mut connection)?;
             Ok((connection, format))
         });
@@ -99,7 +123,8 @@ impl Sqlite {
             opened => opened.map_err(|error| explain(&place, &error))?,
         };
         match format {
-            Format::Known => Ok(Self { connection, place }),
+            Format::Known => Ok(Self { connection, place, is_unlinked: false }),
+            Format::Unlinked => Ok(Self { connection, place, is_unlinked: true }),
             Format::Newer(version) => Err(StorageError::Newer { place, version, known: FORMAT }),
             Format::Foreign => Err(StorageError::NotOurs { place }),
         }
@@ -118,6 +143,72 @@ impl Sqlite {
         transaction.commit().map_err(explained)?;
         Ok(result)
     }
+
+    /// The last record of a study, as the file keeps it; `None` if there is no such study.
+    fn head(&self, study: StudyId) -> Result<Option<Head>, rusqlite::Error> {
+        let query = match self.is_unlinked {
+            true => "SELECT max(seq), 0 FROM records WHERE study = ?1 HAVING count(*) > 0",
+            false => "SELECT head, link FROM studies WHERE id = ?1",
+        };
+        self.connection.prepare_cached(query)?.query_row([study.0], head).optional()
+    }
+
+    /// The link of record `seq`; `None` if it is not there.
+    fn record(&self, study: StudyId, seq: u64) -> Result<Option<Head>, rusqlite::Error> {
+        if seq == 0 || self.is_unlinked {
+            return Ok(Some(Head { seq, link: 0 }));
+        }
+        let query = "SELECT seq, link FROM linked WHERE study = ?1 AND seq = ?2";
+        let mut statement = self.connection.prepare_cached(query)?;
+        statement.query_row(params![study.0, seq.cast_signed()], head).optional()
+    }
+
+    fn damaged(&self, problem: String) -> StorageError {
+        StorageError::Damaged { place: self.place.clone(), problem }
+    }
+
+    /// Gives linked records to `each` as long as they are sound; what is wrong with the first that is not.
+    fn follow(
+        &self,
+        study: StudyId,
+        after: u64,
+        each: &mut dyn FnMut(u64, &str) -> ControlFlow<()>,
+    ) -> Result<Result<(), String>, rusqlite::Error> {
+        let Some(head) = self.head(study)? else { return Ok(Ok(())) };
+        let Some(start) = self.record(study, after)? else {
+            return Ok(Err(format!("record {after} of study {} is not there any more", study.0)));
+        };
+        let query = match self.is_unlinked {
+            true => "SELECT seq, checksum, body FROM records WHERE study = ?1 AND seq > ?2 ORDER BY seq",
+            false => "SELECT seq, link, body FROM linked WHERE study = ?1 AND seq > ?2 ORDER BY seq",
+        };
+        let mut chain = Chain::after(study, start);
+        let mut statement = self.connection.prepare_cached(query)?;
+        let mut rows = statement.query(params![study.0, after.cast_signed()])?;
+        while let Some(row) = rows.next()? {
+            let stored = self::head(row)?;
+            let body = row.get_ref(2)?.as_str()?;
+            let sound = match self.is_unlinked {
+                true if checksum(body) != stored.link => {
+                    Err(format!("record {} of study {} is not what was written", stored.seq, study.0))
+                }
+                true => Ok(()),
+                false => chain.follow(stored, body),
+            };
+            if sound.is_err() {
+                return Ok(sound);
+            }
+            if each(stored.seq, body).is_break() {
+                return Ok(Ok(()));
+            }
+        }
+        Ok(if self.is_unlinked { Ok(()) } else { chain.finish(head) })
+    }
+}
+
+/// The first two columns: a number and a link.
+fn head(row: &rusqlite::Row<'_>) -> Result<Head, rusqlite::Error> {
+    Ok(Head { seq: row.get::<_, i64>(0)?.cast_unsigned(), link: row.get(1)? })
 }
 
 impl Log for Sqlite {
@@ -138,7 +229,7 @@ impl Log for Sqlite {
                 return Ok(None);
             }
             let id = StudyId(transaction.last_insert_rowid());
-            insert(transaction, id, 1, first)?;
+            insert(transaction, id, Head::default(), std::slice::from_ref(&first))?;
             Ok(Some(id))
         })
     }
@@ -150,21 +241,26 @@ impl Log for Sqlite {
         bodies: &[String],
         leases: &[LeaseChange],
     ) -> Result<Appended, StorageError> {
-        self.write(|transaction| {
-            let mut last = transaction.prepare_cached("SELECT max(seq) FROM records WHERE study = ?1")?;
-            match last.query_row([study.0], |row| row.get::<_, Option<i64>>(0))? {
-                None => return Ok(Appended::Gone),
-                Some(last) if last.cast_unsigned() != head => return Ok(Appended::Moved),
-                Some(_) => {}
+        let appended = self.write(|transaction| {
+            let mut known = transaction.prepare_cached("SELECT head, link FROM studies WHERE id = ?1")?;
+            let last = match known.query_row([study.0], self::head).optional()? {
+                None => return Ok(Some(Appended::Gone)),
+                Some(last) if last.seq != head => return Ok(Some(Appended::Moved)),
+                Some(last) => last,
+            };
+            let mut there = transaction
+                .prepare_cached("SELECT 1 FROM linked WHERE study = ?1 AND seq = ?2 AND link = ?3")?;
+            if !there.exists(params![study.0, last.seq.cast_signed(), last.link])? {
+                return Ok(None);
             }
-            for (seq, body) in (head + 1..).zip(bodies) {
-                insert(transaction, study, seq, body)?;
-            }
+            insert(transaction, study, last, bodies)?;
             for change in leases {
                 apply(transaction, study, change)?;
             }
-            Ok(Appended::Stored)
-        })
+            Ok(Some(Appended::Stored))
+        })?;
+        appended
+            .ok_or_else(|| self.damaged(format!("record {head} of study {} is missing at its end", study.0)))
     }
 
     fn read(
@@ -173,42 +269,67 @@ impl Log for Sqlite {
         after: u64,
         each: &mut dyn FnMut(u64, &str) -> ControlFlow<()>,
     ) -> Result<(), StorageError> {
-        let mut damaged = None;
-        let mut read = || {
-            let query = "SELECT seq, body, checksum FROM records WHERE study = ?1 AND seq > ?2 ORDER BY seq";
-            let mut statement = self.connection.prepare_cached(query)?;
-            let mut rows = statement.query(params![study.0, after.cast_signed()])?;
-            while let Some(row) = rows.next()? {
-                let seq = row.get::<_, i64>(0)?.cast_unsigned();
-                let body = row.get_ref(1)?.as_str()?;
-                if checksum(body) != row.get::<_, i64>(2)? {
-                    damaged = Some(seq);
-                    break;
-                }
-                if each(seq, body).is_break() {
-                    break;
-                }
-            }
-            Ok(())
+        let followed = self.follow(study, after, each).map_err(|error| explain(&self.place, &error))?;
+        followed.map_err(|problem| self.damaged(problem))
+    }
+
+    fn salvage(&mut self, study: StudyId, each: &mut dyn FnMut(u64, &str)) -> Result<(), StorageError> {
+        let query = match self.is_unlinked {
+            true => "SELECT seq, checksum, body FROM records WHERE study = ?1 AND seq > ?2 ORDER BY seq",
+            false => "SELECT seq, link, body FROM linked WHERE study = ?1 AND seq > ?2 ORDER BY seq",
         };
-        read().map_err(|error: rusqlite::Error| explain(&self.place, &error))?;
-        damaged.map_or(Ok(()), |seq| {
-            let problem = format!("record {seq} of study {} is not what was written", study.0);
-            Err(StorageError::Damaged { place: self.place.clone(), problem })
-        })
+        let mut sieve = Sieve::new(study);
+        let (mut after, mut last) = (0, self.head(study).ok().flatten().map_or(0, |head| head.seq));
+        // Behind a page that cannot be read there may be others that can.
+        while after <= last {
+            let mut rescue = || -> Result<(), rusqlite::Error> {
+                let mut statement = self.connection.prepare(query)?;
+                let mut rows = statement.query(params![study.0, after.cast_signed()])?;
+                while let Some(row) = rows.next()? {
+                    let stored = head(row)?;
+                    after = stored.seq;
+                    let body = row.get_ref(2)?.as_str()?;
+                    let is_sound = match self.is_unlinked {
+                        true => checksum(body) == stored.link,
+                        false => sieve.is_sound(stored, body),
+                    };
+                    if is_sound {
+                        each(stored.seq, body);
+                    }
+                }
+                last = 0;
+                Ok(())
+            };
+            let _ = rescue(); // what is wrong there is what `read` says
+            after += 1;
+        }
+        Ok(())
     }
 
     fn check(&mut self) -> Result<(), StorageError> {
-        let check = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
-        match check.map_err(|error| explain(&self.place, &error))? {
-            found if found == "ok" => Ok(()),
-            problem => Err(StorageError::Damaged { place: self.place.clone(), problem }),
+        let check = || {
+            let found =
+                self.connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0))?;
+            let table = if self.is_unlinked { "records" } else { "linked" };
+            let orphan =
+                format!("SELECT study, seq FROM {table} WHERE study NOT IN (SELECT id FROM studies)");
+            let orphan = self.connection.query_row(&orphan, [], |row| Ok((row.get(0)?, row.get(1)?)));
+            Ok((found, orphan.optional()?))
+        };
+        let checked = check().map_err(|error: rusqlite::Error| explain(&self.place, &error))?;
+        match checked {
+            (found, None) if found == "ok" => Ok(()),
+            (found, Some((study, seq))) if found == "ok" => {
+                let (study, seq): (i64, i64) = (study, seq);
+                Err(self.damaged(format!("record {seq} is of study {study}, which is not there")))
+            }
+            (problem, _) => Err(self.damaged(problem)),
         }
     }
 
     fn delete(&mut self, study: StudyId) -> Result<bool, StorageError> {
         self.write(|transaction| {
-            transaction.execute("DELETE FROM records WHERE study = ?1", [study.0])?;
+            transaction.execute("DELETE FROM linked WHERE study = ?1", [study.0])?;
             transaction.execute("DELETE FROM leases WHERE study = ?1", [study.0])?;
             Ok(transaction.execute("DELETE FROM studies WHERE id = ?1", [study.0])? > 0)
         })
@@ -247,15 +368,24 @@ impl Log for Sqlite {
     }
 }
 
+/// Appends records behind `last`, and keeps the new head.
 fn insert(
     transaction: &Transaction<'_>,
     study: StudyId,
-    seq: u64,
-    body: &str,
+    last: Head,
+    bodies: &[impl AsRef<str>],
 ) -> Result<(), rusqlite::Error> {
-    let query = "INSERT INTO records (study, seq, body, checksum) VALUES (?1, ?2, ?3, ?4)";
+    let mut chain = Chain::after(study, last);
+    let mut head = last;
+    let query = "INSERT INTO linked (study, seq, body, link) VALUES (?1, ?2, ?3, ?4)";
     let mut insert = transaction.prepare_cached(query)?;
-    insert.execute(params![study.0, seq.cast_signed(), body, checksum(body)]).map(drop)
+    for body in bodies.iter().map(AsRef::as_ref) {
+        head = chain.append(body);
+        insert.execute(params![study.0, head.seq.cast_signed(), body, head.link])?;
+    }
+    let query = "UPDATE studies SET head = ?2, link = ?3 WHERE id = ?1";
+    let mut update = transaction.prepare_cached(query)?;
+    update.execute(params![study.0, head.seq.cast_signed(), head.link]).map(drop)
 }
 
 fn apply(transaction: &Transaction<'_>, study: StudyId, change: &LeaseChange) -> Result<(), rusqlite::Error> {
@@ -277,33 +407,46 @@ fn integer(trial: usize) -> i64 {
 /// What kind of file was opened.
 enum Format {
     Known,
+    /// Of the first version.
+    Unlinked,
     Newer(i64),
     Foreign,
 }
 
-/// Settings of the connection; makes the tables if the file is new.
+/// Settings of the connection; makes the tables if the file is new, and links the records of an old one.
 fn prepare(connection: &mut Connection) -> Result<Format, rusqlite::Error> {
-    connection.busy_timeout(PATIENCE)?;
     let found = format(connection)?;
     let format = match found {
+        Some(Format::Unlinked) => begin(connection)?,
         Some(format) => format,
         None => {
             use_write_ahead_log(connection)?;
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let format = match format(&transaction)? {
-                Some(format) => format, // somebody else was faster
-                None => {
-                    transaction.execute_batch(TABLES)?;
-                    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-                    transaction.pragma_update(None, "user_version", FORMAT)?;
-                    Format::Known
-                }
-            };
-            transaction.commit()?;
-            format
+            begin(connection)?
         }
     };
     connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", 1)?;
+    Ok(format)
+}
+
+/// Makes the tables, or brings those of the first version up to date, unless somebody else was faster.
+fn begin(connection: &mut Connection) -> Result<Format, rusqlite::Error> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let format = match format(&transaction)? {
+        None => {
+            transaction.execute_batch(TABLES)?;
+            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+            transaction.pragma_update(None, "user_version", FORMAT)?;
+            Format::Known
+        }
+        Some(Format::Unlinked) => {
+            upgrade::upgrade(&transaction)?;
+            transaction.pragma_update(None, "user_version", FORMAT)?;
+            Format::Known
+        }
+        Some(format) => format,
+    };
+    transaction.commit()?;
     Ok(format)
 }
 
@@ -315,6 +458,7 @@ fn format(connection: &Connection) -> Result<Option<Format>, rusqlite::Error> {
     let (application, version) = (number("application_id")?, number("user_version")?);
     Ok(match (application, any_table) {
         (APPLICATION_ID, _) if version > FORMAT => Some(Format::Newer(version)),
+        (APPLICATION_ID, Some(())) if version < FORMAT => Some(Format::Unlinked),
         (APPLICATION_ID, Some(())) => Some(Format::Known),
         (_, Some(())) => Some(Format::Foreign),
         (_, None) => None,
@@ -333,6 +477,17 @@ fn use_write_ahead_log(connection: &Connection) -> Result<(), rusqlite::Error> {
             switched => return switched,
         }
     }
+}
+
+/// For its owner only; what SQLite makes beside it follows. Where that cannot be said, the file is as the system makes it.
+fn make_private(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let _ = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600));
+    }
+    #[cfg(not(unix))]
+    let _ = path;
 }
 
 /// Whether a file has something in it, and less than the header of a database: SQLite would write over it.
@@ -478,9 +633,117 @@ mod tests {
         let path = folder.path().join("a.db");
         let mut log = Sqlite::open(&path).unwrap();
         let id = log.create("s", "{\"value\": 1}").unwrap().unwrap();
-        Connection::open(&path).unwrap().execute("UPDATE records SET body = '{\"value\": 2}'", []).unwrap();
+        Connection::open(&path).unwrap().execute("UPDATE linked SET body = '{\"value\": 2}'", []).unwrap();
         let error = log.read(id, 0, &mut |_, _| panic!("it must not be used")).unwrap_err();
         assert!(error.to_string().contains("record 1 of study 1 is not what was written"), "{error}");
+    }
+
+    /// A file as the first version made it, with a study of these records.
+    fn first_version(path: &Path, bodies: &[(&str, i64)]) {
+        let connection = Connection::open(path).unwrap();
+        connection
+            .execute_batch(
+                "PRAGMA journal_mode = WAL;
+                 CREATE TABLE studies (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE);
+                 CREATE TABLE records (study INTEGER NOT NULL, seq INTEGER NOT NULL, body TEXT NOT NULL,
+                     checksum INTEGER NOT NULL, PRIMARY KEY (study, seq)) WITHOUT ROWID;
+                 CREATE TABLE leases (study INTEGER NOT NULL, trial INTEGER NOT NULL, owner TEXT NOT NULL,
+                     until REAL NOT NULL, PRIMARY KEY (study, trial)) WITHOUT ROWID;
+                 INSERT INTO studies (name) VALUES ('gone'), ('s');
+                 DELETE FROM studies WHERE name = 'gone';",
+            )
+            .unwrap();
+        for (seq, (body, sum)) in (1..).zip(bodies) {
+            let row = params![2, seq, body, sum];
+            connection.execute("INSERT INTO records VALUES (?1, ?2, ?3, ?4)", row).unwrap();
+        }
+        connection.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+        connection.pragma_update(None, "user_version", 1).unwrap();
+    }
+
+    fn read(log: &mut Sqlite, study: StudyId) -> Result<Vec<String>, StorageError> {
+        let mut bodies = Vec::new();
+        log.read(study, 0, &mut |_, body| {
+            bodies.push(body.to_owned());
+            ControlFlow::Continue(())
+        })?;
+        Ok(bodies)
+    }
+
+    #[test]
+    fn a_file_of_the_first_version_is_taken_up_without_loss() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let bodies = ["one", "two", "three"];
+        first_version(&path, &bodies.map(|body| (body, checksum(body))));
+        let study = StudyId(2);
+        for _ in 0..2 {
+            let mut log = Sqlite::open(&path).unwrap();
+            assert_eq!(read(&mut log, study).unwrap(), bodies);
+            log.check().unwrap();
+        }
+        let mut log = Sqlite::open(&path).unwrap();
+        assert_eq!(log.append(study, 3, &["four".to_owned()], &[]).unwrap(), Appended::Stored);
+        assert_eq!(read(&mut log, study).unwrap().len(), 4);
+        assert_eq!(log.create("new", "one").unwrap(), Some(StudyId(3)), "ids are not used again");
+
+        let path = folder.path().join("damaged.db");
+        first_version(&path, &[("one", checksum("one")), ("two", 7), ("three", checksum("three"))]);
+        let error = read(&mut Sqlite::open(&path).unwrap(), study).unwrap_err().to_string();
+        assert!(error.contains("record 2 of study 2 is not what was written"), "{error}");
+    }
+
+    #[test]
+    fn what_was_stored_is_in_the_file_itself_while_others_write() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let mut log = Sqlite::open(&path).unwrap();
+        let study = log.create("s", "one").unwrap().unwrap();
+        for head in 1..50 {
+            log.append(study, head, &[format!("record {}", head + 1)], &[]).unwrap();
+            let copy = folder.path().join(format!("{head}.db"));
+            fs::copy(&path, &copy).unwrap(); // without the write-ahead log
+            assert_eq!(read(&mut Sqlite::open(&copy).unwrap(), study).unwrap().len() as u64, head + 1);
+        }
+    }
+
+    #[test]
+    fn records_that_were_moved_dropped_or_taken_from_another_study_are_noticed() {
+        let damages = [
+            (
+                "DELETE FROM linked WHERE study = 3 AND seq = 4;
+                 UPDATE linked SET study = 3 WHERE study = 2 AND seq = 4",
+                "records 4 to 4 of study 2 are missing",
+            ),
+            ("UPDATE linked SET study = 7 WHERE study = 2 AND seq = 2", "record 2 of study 2 is missing"),
+            ("DELETE FROM linked WHERE study = 2 AND seq = 4", "records 4 to 4 of study 2 are missing"),
+            ("DELETE FROM linked WHERE study = 2 AND seq > 2", "records 3 to 4 of study 2 are missing"),
+            ("DELETE FROM linked WHERE study = 2", "records 1 to 4 of study 2 are missing"),
+            ("UPDATE linked SET seq = seq + 1 WHERE study = 2 AND seq = 4", "record 4 of study 2 is missing"),
+            ("UPDATE studies SET head = 3 WHERE id = 2", ""),
+            ("UPDATE studies SET link = 3 WHERE id = 2", "is not the last that was written"),
+        ];
+        for (damage, problem) in damages {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a.db");
+            let mut log = Sqlite::open(&path).unwrap();
+            for name in ["a", "b", "c"] {
+                let study = log.create(name, "one").unwrap().unwrap();
+                log.append(study, 1, &["two", "three", "four"].map(str::to_owned), &[]).unwrap();
+            }
+            Connection::open(&path).unwrap().execute_batch(damage).unwrap();
+            let looked = read(&mut log, StudyId(2));
+            let told = log.append(StudyId(2), 4, &["five".to_owned()], &[]);
+            let is_inside = damage.contains("seq = 2"); // whoever appends has read the study before
+            assert!(is_inside || told != Ok(Appended::Stored), "{damage}: {told:?}");
+            if damage.contains("SET study = 3") {
+                assert!(read(&mut log, StudyId(3)).is_err(), "a foreign record");
+            }
+            if !problem.is_empty() {
+                let error = looked.unwrap_err().to_string();
+                assert!(error.contains(problem), "{damage}: {error}");
+            }
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::memory::Memory;
 #[cfg(feature = "postgres")]
-use super::postgres::PostgresDatabase;
+use super::postgres::{PostgresDatabase, is_key_value};
 #[cfg(feature = "sqlite")]
 use super::sqlite::SqliteFile;
 use super::{Log, StorageError};
@@ -56,10 +56,11 @@ impl Storage {
         Self::new(SqliteFile(path.into()))
     }
 
-    /// A PostgreSQL database, as `postgres://user:password@host:port/database`.
+    /// A PostgreSQL database, as `postgres://user:password@host:port/database` or `host=… dbname=…`. What is not said comes
+    /// from where `libpq` looks: the variables `PG…`, `~/.pg_service.conf`, `~/.pgpass`.
     #[cfg(feature = "postgres")]
-    pub fn postgres(url: impl Into<String>) -> Self {
-        Self::new(PostgresDatabase(url.into()))
+    pub fn postgres(address: impl AsRef<str>) -> Self {
+        Self::new(PostgresDatabase::new(address.as_ref()))
     }
 
     /// The same, with somebody to tell of trouble.
@@ -79,6 +80,11 @@ impl Storage {
         self.backend.connect(&self.notify)
     }
 
+    /// Tells whoever listens.
+    pub(crate) fn notify(&self, sentence: &str) {
+        (self.notify)(sentence);
+    }
+
     /// Whether anything is there to read. Of our own backends only a file can be missing.
     ///
     /// # Errors
@@ -92,11 +98,13 @@ impl FromStr for Storage {
     type Err = StorageError;
 
     fn from_str(word: &str) -> Result<Self, StorageError> {
-        match word.split_once("://") {
+        match word.split_once("://").filter(|_| !is_key_value(word)) {
             _ if word == "memory" => Ok(Self::memory()),
+            _ if word == ":memory:" => Err(StorageError::NoFile { word: word.to_owned() }),
             Some(("postgres" | "postgresql", _)) => database(word),
             Some((scheme, _)) => Err(StorageError::UnknownScheme { scheme: scheme.to_owned() }),
             None if word.is_empty() => Err(StorageError::NoPlace),
+            None if is_key_value(word) => database(word),
             None => file(word),
         }
     }
@@ -115,6 +123,11 @@ fn file(_: &str) -> Result<Storage, StorageError> {
 #[cfg(feature = "postgres")]
 fn database(url: &str) -> Result<Storage, StorageError> {
     Ok(Storage::postgres(url))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn is_key_value(_: &str) -> bool {
+    false
 }
 
 #[cfg(not(feature = "postgres"))]
@@ -148,13 +161,16 @@ mod tests {
         #[cfg(feature = "postgres")]
         for (word, expected) in [
             ("postgres://me:secret@host:5433/lab", "postgres://me@host:5433/lab"),
-            ("postgresql://host/lab", "postgresql://host/lab"),
+            ("postgresql://host/lab", "postgres://host/lab"),
+            ("host=h dbname='lab' password=secret", "postgres://h/lab"),
         ] {
             assert_eq!(shown(word), expected);
         }
         let error = "mysql://host/lab".parse::<Storage>().unwrap_err().to_string();
         assert!(error.contains("`mysql://`") && error.contains("postgres://"), "{error}");
         assert!("".parse::<Storage>().is_err());
+        let error = ":memory:".parse::<Storage>().unwrap_err().to_string();
+        assert!(error.contains("`memory`"), "{error}");
     }
 
     #[test]

@@ -106,7 +106,10 @@ impl State {
         }
         let mut points = vec![Point::default(); self.trials.len()];
         for trial in &self.trials {
-            let point = &mut points[trial.original()];
+            // A replicate that turned out to be run with other values is a point of its own.
+            let original = trial.original();
+            let is_there = self.trials[original].params == trial.params;
+            let point = &mut points[if is_there { original } else { trial.number }];
             point.n_running += usize::from(!trial.has_ended());
             point.n_measured += trial.measurements.len();
             point.sum += trial.measurements.iter().map(|measured| measured.value).sum::<f64>();

@@ -14,8 +14,10 @@ use crate::definition::Plan;
 use crate::error::StudyError;
 use crate::evaluation::{Evaluation, Measurement};
 use crate::event::{Cause, Event, FailureKind, Source};
-use crate::identity::{Identity, is_gone};
+use crate::identity::{Identity, end_orphans, is_gone};
+use crate::limits::cut;
 use crate::state::{Next, State};
+use crate::suggest::check_size;
 use crate::trial::{Trial, TrialState};
 
 impl Study {
@@ -88,6 +90,7 @@ impl Study {
     }
 
     fn suggest(&mut self, trial: usize) -> Result<(Source, Assignment, Option<Why>), StudyError> {
+        check_size(&self.state)?;
         let (sampler, state) = self.sampler()?;
         let gain = state.plan().min_gain.and_then(|_| sampler.expected_gain());
         let source = Source::Suggested {
@@ -113,11 +116,29 @@ impl Study {
         evaluation: impl Into<Evaluation>,
         seconds: Option<f64>,
     ) -> Result<Kept, StudyError> {
+        self.tell_with(trial, evaluation, seconds, &Assignment::default())
+    }
+
+    /// The same for a trial that was run with other values of some parameters, those in `with`, than it was asked for.
+    ///
+    /// # Errors
+    /// Also if the point is not in the space, or the trial has a value that was measured at another point.
+    pub fn tell_with(
+        &mut self,
+        trial: usize,
+        evaluation: impl Into<Evaluation>,
+        seconds: Option<f64>,
+        with: &Assignment,
+    ) -> Result<Kept, StudyError> {
         let evaluation = evaluation.into();
         check(trial, &evaluation)?;
         self.refresh()?;
         self.commit(|study| {
             let known = study.trial(trial)?;
+            let params = if with.is_empty() { None } else { study.really_used(known, with)? };
+            if params.is_some() && !known.measurements.is_empty() {
+                return Err(StudyError::OtherPoint { trial });
+            }
             if is_nothing_new(known, &evaluation) {
                 return Ok(Decision::leave(Kept::Already));
             }
@@ -125,14 +146,21 @@ impl Study {
             let event = match evaluation.clone() {
                 Evaluation::Measured(measured) => Event::Told { trial, measured, seconds },
                 Evaluation::Failed { kind: FailureKind::Retried, reason, .. } if may_retry => {
-                    Event::Requeued { trial, cause: Cause::Retry, reason }
+                    Event::Requeued { trial, cause: Cause::Retry, reason: cut(reason) }
                 }
                 Evaluation::Failed { kind, reason, stderr } => {
-                    Event::Failed { trial, kind, reason, stderr, seconds }
+                    Event::Failed { trial, kind, reason: cut(reason), stderr: stderr.map(cut), seconds }
                 }
                 Evaluation::Stopped { reason } => Event::Requeued { trial, cause: Cause::Stopped, reason },
             };
-            Ok(Decision::append(event, Kept::Stored).release(trial))
+            let amended = params.map(|params| Event::Amended {
+                trial,
+                params: Some(params),
+                outcome: None,
+                reason: None,
+            });
+            let events = amended.into_iter().chain([event]).collect();
+            Ok(Decision::append_all(events, Kept::Stored).release(trial))
         })
     }
 
@@ -197,7 +225,11 @@ impl Study {
                 let trial = lease.trial;
                 let known = study.state.trials().get(trial);
                 let Some(known) = known.filter(|known| known.state == TrialState::Running) else { continue };
-                if lease.has_expired || is_gone(&lease.owner) {
+                let is_gone = is_gone(&lease.owner);
+                if is_gone {
+                    end_orphans(&lease.owner); // before anybody can start the trial again
+                }
+                if lease.has_expired || is_gone {
                     decision.events.push(study.lost(known, lease.has_expired));
                     decision = decision.release(trial);
                 } else {
@@ -222,7 +254,7 @@ impl Study {
         Event::Failed { trial: number, kind: FailureKind::Lost, reason, stderr: None, seconds: None }
     }
 
-    fn trial(&self, trial: usize) -> Result<&Trial, StudyError> {
+    pub(super) fn trial(&self, trial: usize) -> Result<&Trial, StudyError> {
         self.state.trials().get(trial).ok_or_else(|| StudyError::NoTrial {
             study: self.name().to_owned(),
             trial,
@@ -232,12 +264,16 @@ impl Study {
 }
 
 /// Whether a value is one that can be stored.
-fn check(trial: usize, evaluation: &Evaluation) -> Result<(), StudyError> {
-    let Evaluation::Measured(Measurement { value, noise_std, .. }) = *evaluation else { return Ok(()) };
+pub(super) fn check(trial: usize, evaluation: &Evaluation) -> Result<(), StudyError> {
+    let Evaluation::Measured(measured) = evaluation else { return Ok(()) };
+    let Measurement { value, noise_std, .. } = *measured;
     match noise_std.filter(|std| !std.is_finite() || *std < 0.0) {
         _ if !value.is_finite() => Err(StudyError::NotFinite { trial, value }),
         Some(noise_std) => Err(StudyError::BadNoise { trial, noise_std }),
-        None => Ok(()),
+        None => match measured.excess() {
+            Some(problem) => Err(StudyError::TooLarge { trial, problem }),
+            None => Ok(()),
+        },
     }
 }
 

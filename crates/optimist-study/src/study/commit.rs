@@ -23,7 +23,7 @@ impl Study {
             let head = self.state.head();
             let records: Vec<Record> =
                 (head + 1..).zip(events).map(|(seq, event)| Record::new(seq, event)).collect();
-            let bodies: Vec<String> = records.iter().map(Record::to_json).collect();
+            let bodies = records.iter().map(Record::to_json).collect::<Result<Vec<String>, _>>()?;
             match self.log.append(self.id, head, &bodies, &leases)? {
                 Appended::Stored => {
                     for record in records {

@@ -4,12 +4,14 @@ use std::ops::ControlFlow;
 
 use super::commit::Decision;
 use super::{Import, Imported, Study, record};
+use crate::definition::Plan;
 use crate::error::StudyError;
 use crate::evaluation::Measurement;
-use crate::event::{Event, Source};
+use crate::event::{Amendment, Event, Source};
 use crate::import;
 use crate::log::{Appended, LeaseChange, Log, Storage, StudyId};
 use crate::state::State;
+use crate::suggest::Sampler;
 use crate::trial::Trial;
 
 impl Study {
@@ -105,17 +107,50 @@ fn fold<'l>(
         let mut record = record(seq, line)?;
         if let (Some(name), Event::Created { definition, .. }) = (name, &mut record.event) {
             definition.name = name.to_owned();
-            bodies.push(record.to_json());
+            bodies.push(record.to_json()?);
         } else {
             bodies.push(line.to_owned());
         }
+        check(state.as_ref(), &record.event).map_err(|problem| StudyError::broken(seq, problem))?;
         match &mut state {
             None => state = Some(State::new(record)?),
             Some(state) => state.apply(record)?,
         }
     }
     let state = state.ok_or_else(|| StudyError::broken(1, "the log is empty"))?;
+    Sampler::new(&state)?;
     Ok((state, bodies))
+}
+
+/// Whether an event of a log that comes from elsewhere says something that neither a study file nor a command could have
+/// said.
+fn check(state: Option<&State>, event: &Event) -> Result<(), String> {
+    let plan = match event {
+        Event::Created { definition, .. } if definition.name.is_empty() => {
+            return Err("the study has no name".to_owned());
+        }
+        Event::Created { definition, .. } => Some(&definition.plan),
+        Event::Changed { plan } => Some(&**plan),
+        _ => None,
+    };
+    let params = match event {
+        Event::Enqueued { params } | Event::Asked { params, .. } | Event::Added { params, .. } => {
+            Some(params)
+        }
+        _ => None,
+    };
+    let measured = match event {
+        Event::Told { measured, .. }
+        | Event::Added { measured: Some(measured), .. }
+        | Event::Amended { outcome: Some(Amendment::Measured(measured)), .. } => Some(measured),
+        _ => None,
+    };
+    let outside = || {
+        let (state, params) = state.zip(params)?;
+        state.encoding().space().check(params).err().map(|error| error.to_string())
+    };
+    let problem = plan.and_then(Plan::problem).or_else(outside);
+    problem.or_else(|| measured.and_then(Measurement::problem)).map_or(Ok(()), Err)
 }
 
 /// A last chance to be told for whoever ran a trial when the log was exported.
@@ -201,6 +236,29 @@ mod tests {
             study.reclaim().unwrap();
             assert_eq!(study.state().count(TrialState::Waiting), n_waiting, "{objective}");
             assert_eq!(study.state().count(TrialState::Running), 1 - n_waiting, "{objective}");
+        }
+    }
+
+    #[test]
+    fn a_log_that_says_what_no_study_file_could_say_is_refused() {
+        let exported = lines(&mut studied("objective.command = ['true']"));
+        let cases = [
+            (r#""command":["true"]"#, r#""command":[]"#, "the objective has an empty command"),
+            (r#""trials":50"#, r#""trials":0"#, "`trials` must be 1 or more"),
+            (r#""name":"study""#, r#""name":"""#, "the study has no name"),
+            (r#""value":1e-300"#, r#""value":1e-300,"noise_std":-1.0"#, "must be a number, 0 or more"),
+            (r#""params":{"x":"#, r#""params":{"x":7"#, "x"),
+            (r#""params":{"x""#, r#""params":{"y""#, "y"),
+            (r#""low":0.0"#, r#""low":2.0"#, "low"),
+        ];
+        for (from, to, words) in cases {
+            let text = exported.join("\n");
+            assert!(text.contains(from), "{from} in {text}");
+            let storage = Storage::memory();
+            let error = Study::restore(&storage, text.replace(from, to).lines(), None).err();
+            let error = error.unwrap_or_else(|| panic!("{to} is taken")).to_string();
+            assert!(error.contains(words), "{words}: {error}");
+            assert!(storage.connect().unwrap().studies().unwrap().is_empty());
         }
     }
 

@@ -19,7 +19,7 @@ use crate::definition::{Definition, Direction, Plan};
 use crate::objective::Objective;
 pub use problem::StudyFileError;
 use problem::{Problem, SourceFile};
-use table::{Finite, Positive, Table, entries};
+use table::{Finite, Positive, Table, Workers, entries};
 
 /// A study, as its file describes it.
 #[derive(Debug)]
@@ -137,10 +137,10 @@ fn plan(table: &mut Table<'_>, problems: &mut Vec<Problem>) -> Plan {
     let default = Plan::default();
     let mut count = |key| table.optional(key, problems).map(NonZeroUsize::get);
     let trials = count("trials").unwrap_or(default.trials);
-    let workers = count("workers").unwrap_or(default.workers);
     let max_attempts = count("max_attempts").unwrap_or(default.max_attempts);
     let max_failures = count("max_failures");
     let replicates = count("replicates").unwrap_or(default.replicates);
+    let workers = table.optional("workers", problems).map_or(default.workers, |Workers(workers)| workers);
     let lease = table.optional("lease", problems).unwrap_or(default.lease);
     let max_time = table.optional("max_time", problems);
     let target = table.optional("target", problems).map(|Finite(target)| target);

@@ -8,7 +8,7 @@ use optimist::spelling::nearest;
 
 use super::problem::Problem;
 use super::table::{Entry, FromToml, Table};
-use crate::objective::{Mode, Objective, environment_name};
+use crate::objective::{Mode, Objective, STORAGE_VARIABLE, environment_name};
 
 /// The objective, to be run in `folder`; `None` only if there are problems.
 pub fn objective(
@@ -26,6 +26,11 @@ pub fn objective(
     table.finish(problems);
 
     let (command, span) = (command?, entry?.value.span());
+    if folder.to_str().is_none() {
+        let message = format!("the command cannot run in {}: the name is not UTF-8", folder.display());
+        let help = "rename the folder, or move the study file to another";
+        problems.push(Problem::new(span.clone(), message, "runs in the folder of the study file").help(help));
+    }
     let words = command.iter().flat_map(|argument| placeholders(argument));
     problems.extend(words.filter_map(|word| placeholder_problem(word, &span, mode, parameters)));
     if mode == Mode::Once {
@@ -60,12 +65,18 @@ fn placeholder_problem(
     Some(problem.help(format!("did you mean `{{{meant}}}`?")))
 }
 
-/// Parameters whose environment variables cannot be told apart.
+/// Parameters whose environment variables mean something else, or cannot be told apart.
 fn variable_problems(parameters: &[Entry<'_>]) -> Vec<Problem> {
     let mut names = BTreeMap::new();
     let mut problems = Vec::new();
     for entry in parameters {
         let (name, variable) = (entry.name(), environment_name(entry.name()));
+        if variable == STORAGE_VARIABLE {
+            let message = format!("parameter `{name}` becomes {variable}, which says where studies are kept");
+            let expected = "expected another name";
+            let help = "rename it, or set `mode = \"serve\"`, which has no variables";
+            problems.push(Problem::new(entry.key.span(), message, expected).help(help));
+        }
         if let Some(other) = names.insert(variable.clone(), name) {
             let message = format!("parameters `{other}` and `{name}` both become {variable}");
             let expected = "expected names that differ in more than case and punctuation";

@@ -13,6 +13,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::problem::{Problem, alternatives};
+use crate::worker::MAX_WORKERS;
 
 /// A table of the file, of which keys can be taken.
 pub struct Table<'t> {
@@ -228,6 +229,17 @@ impl FromToml for NonZeroUsize {
     const EXPECTED: &'static str = "a whole number, 1 or more";
     fn from_toml(value: &DeValue<'_>) -> Option<Self> {
         NonZeroUsize::new(i64::from_toml(value)?.try_into().ok()?)
+    }
+}
+
+/// How many trials to measure at the same time.
+pub struct Workers(pub usize);
+
+impl FromToml for Workers {
+    const EXPECTED: &'static str =
+        "a whole number from 1 to 1000; `optimist worker` adds more, also on other machines";
+    fn from_toml(value: &DeValue<'_>) -> Option<Self> {
+        NonZeroUsize::from_toml(value).filter(|n| n.get() <= MAX_WORKERS).map(|n| Self(n.get()))
     }
 }
 

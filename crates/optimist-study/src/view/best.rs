@@ -24,6 +24,13 @@ pub struct Best {
 }
 
 impl Best {
+    /// A trial that is only known by its value.
+    pub(crate) fn observed(trial: &Trial) -> Option<Self> {
+        let value = trial.value()?;
+        let params = trial.params.clone();
+        Some(Self { trial: Some(trial.number), params, mean: value, std: None, value: Some(value) })
+    }
+
     /// What the optimizer recommends, in the user's terms.
     pub(crate) fn new(state: &State, recommended: Recommendation, trial: Option<usize>) -> Self {
         let tried = trial.map(|trial| &state.trials()[trial]);

@@ -8,7 +8,7 @@ use super::number::significant;
 use super::{Best, TrialView};
 use crate::definition::{Direction, OptimizerChoice, Plan};
 use crate::log::Lease;
-use crate::state::Over;
+use crate::state::{Over, Widening};
 use crate::study::Study;
 use crate::trial::{Trial, TrialState};
 
@@ -53,6 +53,9 @@ pub struct StudyView<'s> {
     pub queue: Vec<&'s Assignment>,
     /// How suggestions were found, each way with how many; in the order in which they first occurred.
     pub suggestions: Vec<FoundView>,
+    /// How the space became wider, the first change first.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub widened: &'s [Widening],
 }
 
 /// One way in which suggestions were found.
@@ -102,6 +105,7 @@ impl<'s> StudyView<'s> {
             waiting: state.waiting().map(underway).collect(),
             queue: state.queue().collect(),
             suggestions: suggestions(state.trials()),
+            widened: state.widenings(),
         }
     }
 }

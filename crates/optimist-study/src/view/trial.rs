@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::event::{FailureKind, Source};
-use crate::trial::Trial;
+use crate::trial::{Amended, Trial};
 
 /// A trial, as `trials`, `tell`, `fail` and `run` print it. What is not known, or goes without saying, is left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -58,6 +58,9 @@ pub struct TrialView<'t> {
     /// Who runs it, or ran it last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<&'t str>,
+    /// What the log said before it was amended, the first first.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub amended: &'t [Amended],
 }
 
 impl<'t> TrialView<'t> {
@@ -87,6 +90,7 @@ impl<'t> TrialView<'t> {
             attempts: Some(trial.attempts).filter(|&attempts| attempts > 1),
             seconds: trial.seconds,
             worker: trial.worker.as_deref(),
+            amended: &trial.amendments,
         }
     }
 }
@@ -111,6 +115,7 @@ mod tests {
             worker: None,
             asked_at: 17,
             ended_at: None,
+            amendments: Vec::new(),
         }
     }
 
@@ -159,6 +164,28 @@ mod tests {
             r#"{"trial":4,"params":{"x":0.5},"state":"complete","source":"replicate","of":2,"value":1.5,"#,
             r#""values":[1.0,2.0],"noise_std":0.5,"note":"second oven","metrics":{"loss":0.25},"attempts":2,"#,
             r#""seconds":1.5,"worker":"anna"}"#
+        );
+        assert_eq!(written(&trial), expected);
+    }
+
+    #[test]
+    fn an_amended_trial_says_what_it_was_before() {
+        let before = Amended {
+            at: 18,
+            reason: Some("typo".to_owned()),
+            state: TrialState::Complete,
+            values: vec![715.0],
+            params: None,
+        };
+        let trial = Trial {
+            state: TrialState::Complete,
+            measurements: vec![Measurement::new(71.5)],
+            amendments: vec![before],
+            ..enqueued()
+        };
+        let expected = concat!(
+            r#"{"trial":4,"params":{"x":0.5},"state":"complete","source":"enqueued","value":71.5,"#,
+            r#""amended":[{"at":18,"reason":"typo","state":"complete","values":[715.0]}]}"#
         );
         assert_eq!(written(&trial), expected);
     }

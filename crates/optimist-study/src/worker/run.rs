@@ -12,7 +12,10 @@ use super::{Ending, lock};
 use crate::evaluation::{Evaluation, StartError};
 use crate::interrupt::Interrupt;
 use crate::study::Study;
-use crate::trial::{Trial, TrialState};
+use crate::trial::{Failure, Trial, TrialState};
+
+/// A command that failed in the same way this often, and never worked, will not work.
+const HOPELESS: usize = 5;
 
 /// What the workers of a run share.
 pub(super) struct Run<'a> {
@@ -24,6 +27,8 @@ pub(super) struct Run<'a> {
     pub has_begun: AtomicBool,
     /// In a row.
     n_failures: AtomicUsize,
+    /// The failures of this run if all its trials failed alike, none of the study has a value, and the plan sets no limit.
+    alike: Mutex<Option<Vec<Failure>>>,
     pub leases: Leases,
     /// Why to stop, once there is a reason.
     pub ending: Mutex<Option<Ending>>,
@@ -32,6 +37,7 @@ pub(super) struct Run<'a> {
 impl<'a> Run<'a> {
     pub fn new(study: Study, workers: usize, interrupt: &'a Interrupt) -> Self {
         let plan = study.state().plan();
+        let is_unproven = plan.max_failures.is_none() && study.state().best_observed().is_none();
         Self {
             interrupt,
             max_failures: plan.max_failures,
@@ -40,6 +46,7 @@ impl<'a> Run<'a> {
             study: Mutex::new(study),
             has_begun: AtomicBool::new(false),
             n_failures: AtomicUsize::new(0),
+            alike: Mutex::new(is_unproven.then(Vec::new)),
             ending: Mutex::new(None),
         }
     }
@@ -65,11 +72,15 @@ impl<'a> Run<'a> {
         Evaluation::Stopped { reason }
     }
 
-    /// Stops after too many failures in a row.
+    /// Stops after too many failures in a row, or if the first trials all failed in the same way.
     pub fn count(&self, trial: &Trial) {
         match trial.state {
-            TrialState::Complete => self.n_failures.store(0, Ordering::Relaxed),
+            TrialState::Complete => {
+                self.n_failures.store(0, Ordering::Relaxed);
+                *lock(&self.alike) = None;
+            }
             TrialState::Failed => {
+                self.compare(trial);
                 let n = self.n_failures.fetch_add(1, Ordering::Relaxed) + 1;
                 if self.max_failures.is_some_and(|max| n >= max) {
                     let last =
@@ -78,6 +89,22 @@ impl<'a> Run<'a> {
                 }
             }
             TrialState::Running | TrialState::Waiting | TrialState::Cancelled => {}
+        }
+    }
+
+    /// Stops if this is another failure like all those before it, once there are enough.
+    fn compare(&self, trial: &Trial) {
+        let mut alike = lock(&self.alike);
+        let (Some(failures), Some(failure)) = (&mut *alike, &trial.failure) else { return };
+        let is_alike =
+            failures.last().is_none_or(|last| (last.kind, &last.reason) == (failure.kind, &failure.reason));
+        if !is_alike {
+            *alike = None;
+            return;
+        }
+        failures.push(failure.clone());
+        if failures.len() == HOPELESS {
+            self.end(Ending::Hopeless { n: HOPELESS, last: failure.explanation() });
         }
     }
 }

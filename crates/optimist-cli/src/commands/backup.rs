@@ -1,0 +1,81 @@
+//! `optimist backup FILE`: a copy of every study, while others go on.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use optimist_study::view::number::count;
+use optimist_study::{Storage, backup};
+use serde_json::json;
+
+use crate::show::{print, print_json};
+use crate::storage::StorageArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  optimist backup monday.db
+  optimist backup monday.db --storage postgres://lab@server/studies
+  optimist show film --storage monday.db             a copy is a storage like any other
+
+Others may go on with the studies meanwhile: each is copied as it stands at one moment. The copy is read again and compared
+before it gets its name. Leases stay behind, so that trials that ran are taken up again in the copy.
+
+Exit status: 0 if every study is copied, 1 if not, and then there is no FILE; 2 if the command line is wrong.";
+
+/// Options of `optimist backup`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct BackupArgs {
+    /// The SQLite file to make; it must not be there
+    file: PathBuf,
+    #[command(flatten)]
+    storage: StorageArgs,
+    /// Print the studies as a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Copies; errors are printed by `main`.
+pub fn execute(args: BackupArgs) -> anyhow::Result<ExitCode> {
+    let (storage, file) = (args.storage.storage()?, &args.file);
+    let place = file.display();
+    if file.exists() {
+        bail!("{place} is there already; give another name, or remove it");
+    }
+    if !storage.exists()? {
+        bail!("there is no {storage}, and so nothing to copy");
+    }
+    let mut name = file.as_os_str().to_owned();
+    name.push(".partial");
+    let partial = PathBuf::from(name);
+    if partial.exists() {
+        bail!(
+            "{} is there: another backup is under way, or was interrupted; remove it then",
+            partial.display()
+        );
+    }
+    let copied = backup(&storage, &Storage::sqlite(&partial));
+    let Ok(copied) = copied else {
+        let _ = std::fs::remove_file(&partial); // there may be none yet
+        return Err(copied.map(drop).unwrap_err().into());
+    };
+    if copied.is_empty() {
+        bail!("there are no studies in {storage}, and so nothing to copy");
+    }
+    std::fs::rename(&partial, file).with_context(|| format!("cannot make {place}"))?;
+    if args.json {
+        let studies: Vec<_> =
+            copied.iter().map(|(study, records)| json!({ "study": study, "records": records })).collect();
+        print_json(&json!({ "file": place.to_string(), "studies": studies }))?;
+    } else {
+        let records: usize = copied.iter().map(|(_, records)| records).sum();
+        let studies =
+            if copied.len() == 1 { "1 study".to_owned() } else { format!("{} studies", copied.len()) };
+        print(format!(
+            "{studies} with {} copied to {place}, read again and found the same",
+            count(records, "record")
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,64 @@
+//! `optimist retry STUDY`: trials that failed are to be run again.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::Args;
+use optimist_study::TrialState;
+use optimist_study::view::number::count;
+use serde_json::json;
+
+use crate::show::{print, print_json};
+use crate::storage::StudyArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  optimist retry lr-sweep --failed       all that failed, once the command is mended
+  optimist retry lr-sweep 3 7            these two, which failed or were cancelled
+
+They keep their numbers and parameters, and come before anything new. The optimizer forgets that they failed.
+
+Exit status: 0 if they were put back, or there are none, 1 if one of them runs or has a value, 2 if the command line is
+wrong.";
+
+/// Options of `optimist retry`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct RetryArgs {
+    #[command(flatten)]
+    study: StudyArgs,
+    /// Trials that failed or were cancelled
+    #[arg(value_name = "TRIAL")]
+    trials: Vec<usize>,
+    /// All trials that failed
+    #[arg(long)]
+    failed: bool,
+    /// Print the trials as a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Puts trials back; errors are printed by `main`.
+pub fn execute(args: RetryArgs) -> anyhow::Result<ExitCode> {
+    if args.trials.is_empty() && !args.failed {
+        bail!("say which trials to run again: their numbers, or --failed for all that failed");
+    }
+    let mut study = args.study.open()?;
+    let mut trials = args.trials;
+    if args.failed {
+        let failed = study.state().trials().iter().filter(|trial| trial.state == TrialState::Failed);
+        trials.extend(failed.map(|trial| trial.number));
+    }
+    let back = study.retry(&trials)?;
+    if args.json {
+        print_json(&json!({ "study": study.name(), "trials": back }))?;
+    } else if back.is_empty() {
+        print("there is nothing to put back")?;
+    } else {
+        print(format!(
+            "{} put back: `optimist run`, `worker` or `ask` takes them first",
+            count(back.len(), "trial")
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

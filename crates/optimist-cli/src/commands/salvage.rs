@@ -1,0 +1,78 @@
+//! `optimist salvage STUDY FILE`: what is sound of a damaged study, as a new one.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use optimist_study::view::number::count;
+use optimist_study::{Salvaged, Storage, Study};
+use serde_json::json;
+
+use crate::show::{print, print_json};
+use crate::storage::StudyArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  optimist salvage film saved.db
+  optimist salvage film saved.db --name film-saved
+
+Everything up to the first record that is damaged or missing is kept as it is. Of the trials after it, those whose
+parameters and outcome are both sound are added as imported ones, with new numbers. The damaged study is left as it is.
+
+Exit status: 0 if a study was made, 1 if nothing can be saved, 2 if the command line is wrong.";
+
+/// Options of `optimist salvage`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct SalvageArgs {
+    #[command(flatten)]
+    study: StudyArgs,
+    /// The SQLite file to put the new study in; made if it is not there
+    file: PathBuf,
+    /// What to call the new study [default: as the damaged one]
+    #[arg(long)]
+    name: Option<String>,
+    /// Print what was saved as a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Saves what can be saved; errors are printed by `main`.
+pub fn execute(args: SalvageArgs) -> anyhow::Result<ExitCode> {
+    let (storage, name) = (args.study.storage()?, args.study.name());
+    let new_name = args.name.as_deref().unwrap_or(name);
+    let (study, salvaged) = Study::salvage(&storage, name, &Storage::sqlite(&args.file), new_name)?;
+    if args.json {
+        print_json(
+            &json!({ "study": new_name, "file": args.file.display().to_string(), "salvaged": salvaged }),
+        )?;
+    } else {
+        let n_trials = study.state().trials().len();
+        print(format!(
+            "study `{new_name}` is in {} now, with {}",
+            args.file.display(),
+            count(n_trials, "trial")
+        ))?;
+        print(in_words(&salvaged))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn in_words(Salvaged { kept, left_out, renumbered, .. }: &Salvaged) -> String {
+    let numbers: Vec<String> = renumbered.iter().map(|(old, new)| format!("{old} is now {new}")).collect();
+    let mut lines = vec![format!("the first {} are as they were", count(*kept as usize, "record"))];
+    if !numbers.is_empty() {
+        lines.push(format!(
+            "{} from after the damage: {}",
+            count(numbers.len(), "trial"),
+            numbers.join(", ")
+        ));
+    }
+    if *left_out > 0 {
+        lines.push(format!(
+            "{} left out, because what they go with is lost",
+            count(*left_out, "sound record")
+        ));
+    }
+    lines.join("\n")
+}
