@@ -7,7 +7,7 @@ import math
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._errors import Failed, Retry, ReturnTypeError, StudyError
 from ._space import Space, native
@@ -15,8 +15,7 @@ from ._space import Space, native
 WANTED = 'return one number, or a dictionary such as {"value": 0.5, "noise_std": 0.1, "metrics": {"cost": 3}}'
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """A value and what came with it."""
 
     value: float

@@ -104,7 +104,8 @@ class Optimizer:
         return numpy.array(self._ask() if k is None else [self._ask() for _ in range(_arguments.whole(k, "k"))])
 
     def _ask(self) -> list[float]:
-        x, _ = self._engine.suggest(self.n_asked)
+        suggested, _ = self._engine.suggest(self.n_asked)
+        x = self._engine.encode(self._engine.decode(suggested))  # to the last bit what will be told: decoding rounds
         self._do("propose", x)
         self.n_asked += 1
         return x

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from ._define import Definer
+    from ._objective import Measured
     from ._plot import Plot
     from ._policy import GoUcb
 
@@ -25,7 +26,7 @@ class Study:
     """A study: a space, a direction, and every trial so far.
 
     In memory, or in a SQLite file or a PostgreSQL database that the command `optimist` and other processes may use at the same
-    time. If the study is there it is opened, and goes on where it was.
+    time. A study that is already there is resumed; wider bounds and further choices are taken over.
 
     Args:
         name: Unique in its storage.
@@ -146,7 +147,7 @@ class Study:
 
     @property
     def storage(self) -> str | None:
-        """Where it is kept; `None` is memory."""
+        """Where it is kept, as it was given; `None` is memory."""
         return self._storage
 
     @property
@@ -158,7 +159,7 @@ class Study:
         return self._definer.definition if self._definer is not None else self._engine.definition()
 
     def __repr__(self) -> str:
-        where = "memory" if self._storage is None else self._storage
+        where = "memory" if self._storage is None else self._engine.place()
         n = len(self)
         return f"<optimist.Study {self.name!r} in {where}: {n} trial{'s' * (n != 1)}>"
 
@@ -198,27 +199,93 @@ class Study:
         metrics: Mapping[str, Any] | None = None,
         note: str | None = None,
         seconds: float | None = None,
+        params: Mapping[str, Any] | None = None,
     ) -> None:
-        """Stores what a trial measured. A value that is not finite is an error here; in `run` it is a failed trial."""
-        from ._objective import float_of, metrics_of
+        """Stores what a trial measured. A value that is not finite is an error here; in `run` it is a failed trial.
 
-        measured = float_of(value, "the value", "tell one number, or call `fail`")
-        noise = None if noise_std is None else float_of(noise_std, "noise_std", "give one number, 0 or more")
-        extra = metrics_of(metrics)
-        note = None if note is None else _arguments.text(note, "note")
+        Another value for the same trial is a further measurement: the trial then has the mean. A value may come late: it also
+        completes a trial that failed or was put back.
+
+        Args:
+            noise_std: Standard deviation of the value's noise; inferred if you leave it out.
+            metrics, note: Kept with the value.
+            seconds: How long it took.
+            params: Values that were really used, where they differ from those that were asked for.
+        """
+        measured = measured_of(value, noise_std, metrics, note)
         seconds = None if seconds is None else _arguments.finite(seconds, "seconds")
+        used = None if params is None else self.space.encode(params)
         if self._definer is not None:
-            self._definer.tell(number_of(trial), measured, noise, note, extra, seconds)
+            self._definer.tell(number_of(trial), measured, seconds, used)
         else:
-            self._engine.tell(number_of(trial), measured, noise, note, extra, seconds)
+            self._engine.tell(number_of(trial), measured, seconds, used)
 
     def fail(self, trial: Trial | int, reason: str = "failed", *, kind: str = "infeasible", traceback: str | None = None) -> None:
         """Stores that a trial gave no value. The optimizer learns from that, too."""
-        self._engine_for(trial).fail(number_of(trial), kind, str(reason), traceback)
+        number = number_of(trial)
+        is_news = self._engine_for(trial).fail(number, kind, str(reason), traceback)
+        if not is_news and self.get_trial(number).state == "complete":
+            raise StudyError(f"trial {number} is complete already; study.amend({number}, failed=True) takes its value back")
 
     def cancel(self, trial: Trial | int) -> None:
         """Gives a trial up: nobody will measure it, and it does not count."""
         self._engine_for(trial).cancel(number_of(trial))
+
+    def amend(
+        self,
+        trial: Trial | int,
+        value: float | None = None,
+        *,
+        failed: bool = False,
+        cancelled: bool = False,
+        params: Mapping[str, Any] | None = None,
+        noise_std: float | None = None,
+        metrics: Mapping[str, Any] | None = None,
+        note: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """Corrects a trial that has ended; the optimizer learns as if this had been told in the first place.
+
+        The log keeps what it said before: :attr:`Trial.amended`.
+
+        Args:
+            value: What was really measured, in place of all values told so far. Noise, metrics and note stay unless given.
+            failed: There is no value at this point; `reason` says why.
+            cancelled: Nobody measured it, and nobody will.
+            params: Values that were really used, where they differ from those that were asked for.
+            reason: Why it is amended.
+
+        >>> study = Study("film", {"x": (0.0, 1.0)}, direction="maximize")
+        >>> study.tell(study.ask(), 715)
+        >>> study.amend(0, 71.5, reason="a slip of the pen")
+        >>> study.trials[0].value
+        71.5
+        """
+        if (value is not None) + failed + cancelled > 1:
+            raise StudyError("give a value, failed=True or cancelled=True, but only one of them")
+        if value is None and not (failed or cancelled or params):
+            raise StudyError("say what was wrong: give a value, params, failed=True or cancelled=True")
+        reason = None if reason is None else _arguments.text(reason, "reason")
+        outcome: Any = None
+        if value is not None:
+            outcome = measured_of(value, noise_std, metrics, note)
+        elif failed:
+            outcome = reason or "reported as failed"
+        if params and self._definer is not None:
+            raise StudyError("parameters that the objective declares cannot be amended; amend the value, or cancel the trial")
+        used = None if params is None else self.space.encode(params)
+        self._engine_for(trial).amend(number_of(trial), used, reason, outcome, cancelled)
+
+    def retry(self, trials: Trial | int | Iterable[Trial | int] | None = None) -> list[int]:
+        """Puts failed or cancelled trials back, to be measured again before anything new; all that failed, if none is named.
+
+        Returns the numbers of those that were put back. The optimizer forgets how they ended.
+        """
+        if trials is None:
+            numbers = [one["trial"] for one in self._records() if one["state"] == "failed"]
+        else:
+            numbers = [number_of(one) for one in ([trials] if isinstance(trials, (Trial, int)) else trials)]
+        return self._engine.retry(numbers) if numbers else []
 
     def put_back(self, trial: Trial | int, reason: str = "put back") -> None:
         """The trial is to be measured again, with the same parameters, as if it had not been started."""
@@ -413,7 +480,7 @@ class Study:
         progress: bool | None = None,
     ) -> Study:
         """:meth:`run` for an objective that is an `async def`: `workers` of them at the same time in this event loop."""
-        from ._run import arun
+        from ._arun import arun
 
         await arun(self, objective, workers, timeout, trials, callbacks, progress)
         return self
@@ -423,7 +490,7 @@ class Study:
 
         Tell or fail each of them, with :meth:`atell` or :meth:`afail`. Those still pending when you leave the loop are put back.
         """
-        from ._run import aasks
+        from ._arun import aasks
 
         return aasks(self, limit)
 
@@ -512,6 +579,7 @@ class Study:
             attempts=record.get("attempts", 1),
             seconds=record.get("seconds"),
             worker=record.get("worker"),
+            amended=record.get("amended", []),
             asked_at=instant(record["asked_at"]),
             ended_at=instant(record["ended_at"]),
             study=self,
@@ -538,6 +606,18 @@ def number_of(trial: Trial | int) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= sys.maxsize:
         raise TypeError(f"expected a trial or its number, got {trial!r}")
     return number
+
+
+def measured_of(value: float, noise_std: float | None, metrics: Mapping[str, Any] | None, note: str | None) -> Measured:
+    """What was measured, as the engine takes it."""
+    from ._objective import Measured, float_of, metrics_of
+
+    return Measured(
+        float_of(value, "the value", "tell one number, or call `fail`"),
+        None if noise_std is None else float_of(noise_std, "noise_std", "give one number, 0 or more"),
+        None if note is None else _arguments.text(note, "note"),
+        metrics_of(metrics),
+    )
 
 
 def rows(points: Any) -> Iterable[Mapping[str, Any]]:

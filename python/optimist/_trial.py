@@ -85,6 +85,8 @@ class Trial(Declaring):
     #: How long it took.
     seconds: float | None = None
     worker: str | None = None
+    #: What the log said before it was amended, the first first.
+    amended: Sequence[Mapping[str, Any]] = ()
     asked_at: datetime | None = None
     ended_at: datetime | None = None
     study: Study | None = field(default=None, repr=False, compare=False)
@@ -100,9 +102,10 @@ class Trial(Declaring):
         metrics: Mapping[str, Any] | None = None,
         note: str | None = None,
         seconds: float | None = None,
+        params: Mapping[str, Any] | None = None,
     ) -> None:
         """Stores its value: :meth:`Study.tell`."""
-        self._of().tell(self, value, noise_std=noise_std, metrics=metrics, note=note, seconds=seconds)
+        self._of().tell(self, value, noise_std=noise_std, metrics=metrics, note=note, seconds=seconds, params=params)
 
     def fail(self, reason: str = "failed") -> None:
         """There is no value at this point: :meth:`Study.fail`."""

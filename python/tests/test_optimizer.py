@@ -59,10 +59,14 @@ def test_the_same_seed_gives_the_same_points_in_a_study_and_at_the_low_level(met
         assert trial.params == params, "bit for bit"
         study.tell(trial, height(params))
         optimizer.tell(params, height(params))
+    assert [trial.params for trial in study.ask(3)] == optimizer.ask(3), "pending points count alike"
 
 
 def programs() -> list[str]:
-    """The command that the package brings, and the one that cargo built, if the caller names it."""
+    """The command that the package brings, and the one that cargo built, if the caller names it.
+
+    That the command suggests what the Rust library does is tested in `crates/optimist-cli/tests/library.rs`.
+    """
     script = os.path.join(sysconfig.get_path("scripts"), "optimist")
     return [program for program in (script, os.environ.get("OPTIMIST_PROGRAM")) if program and shutil.which(program)]
 

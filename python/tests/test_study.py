@@ -56,6 +56,58 @@ def test_trials_fail_are_cancelled_and_put_back(study: op.Study) -> None:
         study.cancel(dropped)
 
 
+def test_what_was_told_can_be_corrected(study: op.Study) -> None:
+    for trial in study.ask(3):
+        study.tell(trial, 715, noise_std=0.5, note="oven 2", metrics={"cost": 3})
+    study.amend(0, 71.5, reason="a slip of the pen")
+    study.amend(1, failed=True, reason="wrong gas")
+    study.amend(2, params={"x": 0.5})
+    first, second, third = study.trials
+    assert (first.value, first.noise_std, first.note, first.metrics) == (71.5, 0.5, "oven 2", {"cost": 3})
+    assert first.amended[0]["values"] == [715.0] and first.amended[0]["reason"] == "a slip of the pen"
+    assert (second.state, second.reason) == ("failed", "wrong gas") and third.params["x"] == 0.5
+    study.amend(2, cancelled=True)
+    assert study.trials[2].state == "cancelled" and study.verify()
+    for wrong, words in [({}, "say what was wrong"), ({"value": 1, "failed": True}, "only one of them")]:
+        with pytest.raises(ValueError, match=words):
+            study.amend(0, **wrong)
+    with pytest.raises(ValueError, match="nothing to amend yet"):
+        study.amend(study.ask(), 1.0)
+    with pytest.raises(ValueError, match=r"study.amend\(0, failed=True\) takes its value back"):
+        study.fail(0)
+
+
+def test_the_parameters_really_used_are_told(study: op.Study) -> None:
+    trial = study.ask()
+    trial.tell(1.0, params={"x": 0.125})
+    assert study.trials[0].params == {"x": 0.125, "k": trial["k"]}
+    with pytest.raises(op.SpaceError, match="outside its range"):
+        study.tell(study.ask(), 1.0, params={"x": 3})
+
+
+def test_what_failed_is_tried_again(study: op.Study) -> None:
+    first, second, third = study.ask(3)
+    study.fail(first)
+    study.fail(second)
+    study.cancel(third)
+    assert study.retry(third) == [2] and study.retry() == [0, 1] and study.retry() == []
+    assert [trial.number for trial in study.ask(3)] == [0, 1, 2]
+    study.tell(first, 1.0)
+    with pytest.raises(ValueError, match="only failed and cancelled trials can be put back"):
+        study.retry([first])
+
+
+def test_a_space_may_become_wider(database: Path, caplog: pytest.LogCaptureFixture) -> None:
+    study = op.Study("s", {"x": (0.0, 1.0), "k": ["a"]}, direction="minimize", storage=database)
+    study.tell(study.ask(), 1.0)
+    wider = op.Study("s", {"x": (0.0, 2.0), "k": ["a", "b"]}, direction="minimize", storage=database)
+    assert "has a wider space now" in caplog.text
+    wider.enqueue({"x": 1.5, "k": "b"})
+    assert wider.ask()["x"] == 1.5 and wider.verify()
+    with pytest.raises(ValueError, match="only wider bounds and further choices"):
+        op.Study("s", {"x": (0.5, 2.0), "k": ["a", "b"]}, direction="minimize", storage=database)
+
+
 def test_enqueued_points_come_first(study: op.Study) -> None:
     study.enqueue({"x": 0.25, "k": "b"})
     trial = study.ask()

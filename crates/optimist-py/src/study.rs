@@ -11,8 +11,8 @@ use optimist::space::Assignment;
 use optimist_plot::study::{PlotKind, Plots as Drawn};
 use optimist_study::view::{Best, ListedStudy, StudyView, TrialView};
 use optimist_study::{
-    Definition, Evaluation, FailureKind, Import, Job, Kept, Measurement, Storage, StudyError, StudyFile,
-    StudyInsight, Trial,
+    Amendment, Definition, Evaluation, FailureKind, Import, Job, Kept, Measurement, Storage, StorageError,
+    StudyError, StudyFile, StudyInsight, Trial,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySet};
@@ -105,7 +105,7 @@ impl Shared {
     /// The same study over a connection of this process; a copy of it, if it is in memory.
     fn again(&self, study: &mut optimist_study::Study) -> Result<optimist_study::Study, StudyError> {
         match &self.place {
-            Some(place) => optimist_study::Study::open(&place.parse()?, study.name()),
+            Some(place) => optimist_study::Study::open(&storage_at(Some(place))?, study.name()),
             None => optimist_study::Study::restore(
                 &Storage::memory(),
                 lines(study)?.iter().map(String::as_str),
@@ -166,7 +166,7 @@ impl Study {
     fn delete(&self, py: Python<'_>) -> PyResult<()> {
         let place = self.shared.place.clone();
         self.call(py, move |study| match place {
-            Some(place) => optimist_study::Study::open(&place.parse()?, study.name())?.delete(),
+            Some(place) => optimist_study::Study::open(&storage_at(Some(&place))?, study.name())?.delete(),
             None => optimist_study::Study::open(study.storage(), study.name())?.delete(),
         })
     }
@@ -216,24 +216,52 @@ impl Study {
     }
 
     /// A trial was measured. Whether that was news.
-    #[pyo3(signature = (trial, value, noise_std=None, note=None, metrics=None, seconds=None))]
-    #[allow(clippy::too_many_arguments, reason = "a keyword each, as Python has them")]
+    #[pyo3(signature = (trial, measured, seconds=None, params=None))]
     fn tell(
         &self,
         py: Python<'_>,
         trial: usize,
-        value: f64,
-        noise_std: Option<f64>,
-        note: Option<String>,
-        metrics: Option<&Bound<'_, PyAny>>,
+        measured: Measured<'_>,
         seconds: Option<f64>,
+        params: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
-        let metrics = match metrics.map(json_from_python).transpose()? {
-            Some(Value::Object(metrics)) => Some(Box::new(metrics)),
-            _ => None,
+        let (measured, with) = (measurement(measured)?, assignment(params)?);
+        self.call(py, move |study| Ok(study.tell_with(trial, measured, seconds, &with)? == Kept::Stored))
+    }
+
+    /// Something else came of a trial that has ended: `outcome` is a measurement, why it failed, or `None` if it is to be
+    /// cancelled; left out, only `params` are corrected. Whether that was news.
+    #[pyo3(signature = (trial, params, reason, outcome=None, is_cancelled=false))]
+    fn amend(
+        &self,
+        py: Python<'_>,
+        trial: usize,
+        params: Option<&Bound<'_, PyDict>>,
+        reason: Option<String>,
+        outcome: Option<Outcome<'_>>,
+        is_cancelled: bool,
+    ) -> PyResult<bool> {
+        let with = assignment(params)?;
+        let outcome = match outcome {
+            Some(Outcome::Measured(measured)) => Some(Amendment::Measured(measurement(measured)?)),
+            Some(Outcome::Failed(reason)) => Some(Amendment::Failed { reason }),
+            None => is_cancelled.then_some(Amendment::Cancelled),
         };
-        let measured = Measurement { value, noise_std, note, metrics };
-        self.call(py, move |study| Ok(study.tell(trial, measured, seconds)? == Kept::Stored))
+        self.call(py, move |study| {
+            study.refresh()?;
+            let outcome = outcome.map(|outcome| match (outcome, study.state().trials().get(trial)) {
+                (Amendment::Measured(measured), Some(known)) => {
+                    Amendment::Measured(known.corrected(measured))
+                }
+                (outcome, _) => outcome,
+            });
+            Ok(study.amend(trial, &with, outcome, reason.as_deref())? == Kept::Stored)
+        })
+    }
+
+    /// Puts trials back that failed or were cancelled; gives those that were.
+    fn retry(&self, py: Python<'_>, trials: Vec<usize>) -> PyResult<Vec<usize>> {
+        self.call(py, move |study| study.retry(&trials))
     }
 
     /// A trial gave no value; `kind` is a word of the log, such as `crashed`.
@@ -295,6 +323,11 @@ impl Study {
             Ok(serde_json::to_value(StudyView::new(study, best, &leases)).unwrap_or_default())
         })?;
         to_python(py, &view)
+    }
+
+    /// Where it is kept, without secrets.
+    fn place(&self, py: Python<'_>) -> PyResult<String> {
+        self.call(py, |study| Ok(study.storage().to_string()))
     }
 
     /// Its definition, with the plan as it is now.
@@ -406,6 +439,16 @@ impl Study {
     }
 }
 
+/// A value, its noise, a note, metrics.
+type Measured<'py> = (f64, Option<f64>, Option<String>, Option<Bound<'py, PyAny>>);
+
+/// What came of a trial.
+#[derive(FromPyObject)]
+enum Outcome<'py> {
+    Failed(String),
+    Measured(Measured<'py>),
+}
+
 type ImportedTrial<'py> = (Bound<'py, PyAny>, Option<f64>, Option<f64>, Option<String>);
 
 impl Study {
@@ -414,10 +457,7 @@ impl Study {
         place: Option<String>,
         open: impl FnOnce(&Storage) -> Result<optimist_study::Study, StudyError> + Send + 'static,
     ) -> PyResult<Self> {
-        let storage = match &place {
-            Some(place) => place.parse::<Storage>().map_err(|error| error::storage(py, &error))?,
-            None => Storage::memory(),
-        };
+        let storage = storage_at(place.as_deref()).map_err(|error| error::storage(py, &error))?;
         let study = call::run(py, move || call::in_pool(|| open(&storage)), drop)?;
         let study = study.map_err(|error| error::study(py, error))?;
         let owner = std::process::id();
@@ -475,10 +515,24 @@ impl Study {
     }
 }
 
+/// Memory if there is no place. Trouble that it deals with is logged.
+fn storage_at(place: Option<&str>) -> Result<Storage, StorageError> {
+    let storage = place.map_or_else(|| Ok(Storage::memory()), str::parse)?;
+    Ok(storage.with_notify(|sentence| {
+        Python::attach(|py| {
+            let logger = || py.import("logging")?.call_method1("getLogger", ("optimist",));
+            let logged = logger().and_then(|logger| logger.call_method1("warning", ("%s", sentence)));
+            if let Err(error) = logged {
+                error.write_unraisable(py, None);
+            }
+        });
+    }))
+}
+
 /// The studies of a storage, as `optimist list --json` has them.
 #[pyfunction]
 pub fn studies<'py>(py: Python<'py>, place: String) -> PyResult<Bound<'py, PyAny>> {
-    let storage: Storage = place.parse().map_err(|error| error::storage(py, &error))?;
+    let storage = storage_at(Some(&place)).map_err(|error| error::storage(py, &error))?;
     let list = move || -> Result<Vec<ListedStudy>, StudyError> {
         if !storage.exists()? {
             return Ok(Vec::new());
@@ -497,6 +551,18 @@ fn lines(study: &mut optimist_study::Study) -> Result<Vec<String>, StudyError> {
         ControlFlow::Continue(())
     })?;
     Ok(lines)
+}
+
+fn measurement((value, noise_std, note, metrics): Measured<'_>) -> PyResult<Measurement> {
+    let metrics = match metrics.as_ref().map(json_from_python).transpose()? {
+        Some(Value::Object(metrics)) => Some(Box::new(metrics)),
+        _ => None,
+    };
+    Ok(Measurement { value, noise_std, note, metrics })
+}
+
+fn assignment(params: Option<&Bound<'_, PyDict>>) -> PyResult<Assignment> {
+    params.map_or_else(|| Ok(Assignment::default()), |params| from_python(params))
 }
 
 /// A definition in Python's own types. What is wrong with its space or its optimizer is said in their own words.

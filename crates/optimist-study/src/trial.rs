@@ -94,6 +94,17 @@ impl Trial {
         (n > 0).then_some(mean)
     }
 
+    /// What to amend it with if `measured` is right: noise, note and metrics stay as they were told unless they are given.
+    pub fn corrected(&self, measured: Measurement) -> Measurement {
+        let told = self.measurements.first().cloned().unwrap_or_else(|| Measurement::new(measured.value));
+        Measurement {
+            value: measured.value,
+            noise_std: measured.noise_std.or(told.noise_std),
+            note: measured.note.or(told.note),
+            metrics: measured.metrics.or(told.metrics),
+        }
+    }
+
     /// The first trial at this point, if it was replicated: itself otherwise.
     pub fn original(&self) -> usize {
         match self.source {
