@@ -45,13 +45,14 @@ def parameter(name: str, value: Any) -> Parameter:
 
 
 def _tuple(name: str, value: tuple[Any, ...]) -> Parameter:
-    low, high, prior = (*map(native, value[:2]), *value[2:3], "uniform")[:3] if len(value) >= 2 else (None, None, "")
-    is_number = all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in (low, high))
-    if not is_number or len(value) > 4 or prior not in ("uniform", "log-uniform"):
+    ends: list[Any] = [native(end) for end in value[:2]]
+    prior = value[2] if len(value) > 2 else "uniform"
+    is_number = all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in ends)
+    if not is_number or not 2 <= len(value) <= 4 or prior not in ("uniform", "log-uniform"):
         raise TypeError(
             f'parameter `{name}`: a tuple is (low, high) or (low, high, "log-uniform"), got {value!r}; write choices as a list'
         )
-    log = prior == "log-uniform"
+    (low, high), log = ends, prior == "log-uniform"
     if isinstance(low, int) and isinstance(high, int):
         return Int(low, high, log=log)
     return Float(float(low), float(high), log=log)

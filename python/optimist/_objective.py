@@ -146,9 +146,8 @@ def _json(value: Any) -> Any:
         return metrics_of(value)
     if isinstance(value, (list, tuple)):
         return [_json(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _json(value.tolist())
-    return value
+    tolist = getattr(value, "tolist", None)
+    return value if tolist is None else _json(tolist())
 
 
 def failure_of(error: BaseException) -> tuple[str, str, str | None]:

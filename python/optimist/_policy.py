@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +18,12 @@ class Family:
     Args:
         value: f(w, x) as a number, of arrays of numpy if that is installed, and of lists if not.
         n_weights: How many weights it has.
-        grad_w: The gradient in w. If it is left out, it comes from JAX or autograd if `differentiate` names one of them, and from
-            finite differences if not.
+        grad_w: The gradient in w. If you leave it out, it comes from the library that `differentiate` names, or from finite
+            differences.
         grad_x: The gradient in x, likewise.
         prior_mean, prior_std: Of each weight; 0 and 1 if they are left out.
         scaled: Whether x is scaled to [-1, 1] and y standardised; otherwise both are in their own units, and nothing is warped.
-        differentiate: `"jax"` or `"autograd"`.
+        differentiate: `"jax"`, which also compiles `value`, or `"autograd"`; `value` must be written for it.
     """
 
     value: Callable[[Any, Any], float]
@@ -38,12 +37,22 @@ class Family:
 
     def table(self) -> dict[str, Any]:
         """As the engine calls it."""
-        grad_w, grad_x = self.grad_w, self.grad_x
-        if self.differentiate is not None:
-            grad = importlib.import_module(self.differentiate).grad
-            grad_w, grad_x = grad_w or grad(self.value, 0), grad_x or grad(self.value, 1)
+        value, grad_w, grad_x = self.value, self.grad_w, self.grad_x
+        if self.differentiate == "jax":
+            import jax
+
+            value, grad_w, grad_x = (
+                partial(_in_jax, jax.jit(function))
+                for function in (value, grad_w or jax.grad(value, 0), grad_x or jax.grad(value, 1))
+            )
+        elif self.differentiate == "autograd":
+            import autograd
+
+            grad_w, grad_x = grad_w or autograd.grad(value, 0), grad_x or autograd.grad(value, 1)
+        elif self.differentiate is not None:
+            raise StudyError(f'differentiate must be "jax" or "autograd", got {self.differentiate!r}')
         return {
-            "value": partial(_numbers, self.value),
+            "value": partial(_numbers, value),
             "n_weights": self.n_weights,
             "grad_w": None if grad_w is None else partial(_numbers, grad_w),
             "grad_x": None if grad_x is None else partial(_numbers, grad_x),
@@ -119,6 +128,15 @@ def _numbers(function: Callable[[Any, Any], Any], w: list[float], x: list[float]
     else:
         found = function(numpy.asarray(w), numpy.asarray(x))
     return [float(one) for one in found] if getattr(found, "__len__", None) and getattr(found, "ndim", 1) else [float(found)]
+
+
+def _in_jax(compiled: Callable[[Any, Any], Any], w: Any, x: Any) -> Any:
+    """Calls a function that JAX has compiled, with 64 bits: with 32, its rounding would look like noise."""
+    import jax
+    import jax.experimental
+
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():  # before 0.8
+        return compiled(w, x)
 
 
 def _read(word: str) -> Any:

@@ -249,6 +249,8 @@ def run(
 
         if executor is not None:
             raise StudyError("an async objective runs in an event loop; give `workers`, no executor")
+        if asyncio._get_running_loop() is not None:
+            raise StudyError("an event loop is running here, as in every notebook; write `await study.arun(objective)`")
         asyncio.run(arun(study, objective, 1 if workers is None else workers, timeout, trials, callbacks, progress))
         return
     this = Run(study, objective, timeout, trials, callbacks, progress)

@@ -378,7 +378,7 @@ class Study:
         True
         """
         is_one = isinstance(points, Mapping)
-        several = [points] if isinstance(points, Mapping) else list(rows(points))
+        several: list[Any] = [points] if is_one else list(rows(points))
         predicted = self._engine.predict([self.space.encode(point) for point in several])
         if predicted is None:
             raise StudyError("there is no model yet: tell the value of a trial first")

@@ -1,13 +1,16 @@
 """The low level, families of one's own, and the same suggestions everywhere."""
 
 import copy
+import importlib.util
 import json
 import math
+import multiprocessing
 import os
 import pickle
 import shutil
 import subprocess
 import sysconfig
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -127,13 +130,32 @@ def test_the_gradient_may_be_left_out() -> None:
         params = optimizer.ask()
         optimizer.tell(params, rate([0, 0, 0], [params["substrate"]]))
     assert optimizer.recommend() is not None
-    autograd = pytest.importorskip("autograd.numpy")
-    law = op.Family(lambda w, x: autograd.sum(w * x), n_weights=1, differentiate="autograd", scaled=True)
-    optimizer = op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(family=law), trials=8)
-    for _ in range(8):
+
+
+@pytest.mark.parametrize("library", ["jax", "autograd"])
+def test_other_libraries_differentiate(library: str) -> None:
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:  # JAX forbids forks after it
+        assert process.submit(searches_with, library).result()
+    with pytest.raises(ValueError, match="differentiate must be"):
+        op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(family=op.Family(rate, 3, differentiate="sympy")))
+
+
+def searches_with(library: str) -> bool:
+    np = importlib.import_module(f"{library}.numpy")
+
+    def law(w: object, s: object) -> object:
+        return 2 * np.exp(w[0]) * s[0] / (5 * np.exp(w[1]) + s[0] + s[0] ** 2 / (10 * np.exp(w[2])))
+
+    family = op.Family(law, n_weights=3, differentiate=library)
+    w, s = [0.1, -0.2, 0.3], [3.0]
+    assert family.table()["grad_w"](w, s) == pytest.approx(grad_w(w, s), rel=1e-12), "with 64 bits"
+    optimizer = op.Optimizer({"substrate": (0.0, 100.0)}, op.GoUcb(family=family), trials=6)
+    for _ in range(6):
         params = optimizer.ask()
-        optimizer.tell(params, params["x"])
-    assert optimizer.recommend().params["x"] > 0.9
+        optimizer.tell(params, rate([0, 0, 0], [params["substrate"]]))
+    return optimizer.recommend() is not None
 
 
 def test_what_goes_wrong_in_a_family_is_raised() -> None:
