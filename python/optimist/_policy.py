@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -133,9 +134,9 @@ def _numbers(function: Callable[[Any, Any], Any], w: list[float], x: list[float]
 def _in_jax(compiled: Callable[[Any, Any], Any], w: Any, x: Any) -> Any:
     """Calls a function that JAX has compiled, with 64 bits: with 32, its rounding would look like noise."""
     import jax
-    import jax.experimental
 
-    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():  # before 0.8
+    enable_x64 = getattr(jax, "enable_x64", None) or importlib.import_module("jax.experimental").enable_x64  # before 0.8
+    with enable_x64(True):
         return compiled(w, x)
 
 
