@@ -135,8 +135,8 @@ def _in_jax(compiled: Callable[[Any, Any], Any], w: Any, x: Any) -> Any:
     """Calls a function that JAX has compiled, with 64 bits: with 32, its rounding would look like noise."""
     import jax
 
-    enable_x64 = getattr(jax, "enable_x64", None) or importlib.import_module("jax.experimental").enable_x64  # before 0.8
-    with enable_x64(True):
+    place: Any = jax if hasattr(jax, "enable_x64") else importlib.import_module("jax.experimental")  # older versions
+    with place.enable_x64(True):
         return compiled(w, x)
 
 
