@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeVar, overload
 
 from . import _arguments, _native
 from ._errors import StudyError
 from ._objective import float_of
 from ._policy import Family, GoUcb, table_of
 from ._space import Space, SpaceLike
+
+T = TypeVar("T")
 
 #: Parameters by name, or an encoded point: numbers from 0 to 1.
 Point = Mapping[str, Any] | Sequence[float] | Any
@@ -104,7 +106,7 @@ class Optimizer:
         return numpy.array(self._ask() if k is None else [self._ask() for _ in range(_arguments.whole(k, "k"))])
 
     def _ask(self) -> list[float]:
-        suggested, _ = self._engine.suggest(self.n_asked)
+        suggested, _ = self._thought(lambda: self._engine.suggest(self.n_asked))
         x = self._engine.encode(self._engine.decode(suggested))  # to the last bit what will be told: decoding rounds
         self._do("propose", x)
         self.n_asked += 1
@@ -138,12 +140,13 @@ class Optimizer:
 
     def ranking(self, n: int) -> list[Recommendation]:
         """The best `n` points so far, the one to bet on first."""
-        ranking = self._engine.ranking(_arguments.whole(n, "n"))
+        n = _arguments.whole(n, "n")
+        ranking = self._thought(lambda: self._engine.ranking(n))
         return [Recommendation(self.decode(x), self._sign * mean, std) for x, mean, std in ranking]
 
     def expected_gain(self) -> float | None:
         """By how much the best value is expected to become better; `None` if the optimizer cannot say."""
-        return self._engine.expected_gain()
+        return self._thought(lambda: self._engine.expected_gain())
 
     def warnings(self) -> list[str]:
         """What you should know before trusting the suggestions. Empty as a rule."""
@@ -176,6 +179,15 @@ class Optimizer:
     def decode(self, x: Sequence[float] | Any) -> dict[str, Any]:
         """The parameters of an encoded point."""
         return self.space.decode(self._engine.decode([float(one) for one in x]))
+
+    def _thought(self, think: Callable[[], T]) -> T:
+        """What the model says. If its family raised or was interrupted, it is no good any more: there is a new one then."""
+        try:
+            return think()
+        except BaseException:
+            if isinstance(self._made_with[0], GoUcb) and isinstance(self._made_with[0].family, Family):
+                self.__setstate__(self.__getstate__())
+            raise
 
     def _do(self, what: str, *arguments: Any) -> None:
         getattr(self._engine, what)(*arguments)

@@ -323,14 +323,15 @@ class Study:
     def import_trials(self, trials: Any, *, value: str = "value") -> int:
         """Adds trials that were made elsewhere: dictionaries, or a data frame of pandas or polars; how many were new.
 
-        A row has its parameters (also as `params_NAME`), the value in the column `value`, and `noise_std` if it is known. A row
-        without a value, or whose `state` is `failed`, is a failed trial.
+        A row has its parameters (also as `params_NAME`), the value in the column `value`, and, if they are known, `noise_std`,
+        `note` and `metrics_NAME`: the columns of :meth:`to_pandas`. Without a value, or with `failed` as its `state`, it is a
+        failed trial.
         """
         from ._frame import imported
 
         space = self.space
         return self._engine.import_trials(
-            [(space.encode(row[0]), *row[1:]) for row in imported(trials, list(space.parameters), value)]
+            [(space.encode(params), outcome) for params, outcome in imported(trials, list(space.parameters), value)]
         )
 
     # Looking.

@@ -9,6 +9,7 @@ import os
 import pickle
 import shutil
 import subprocess
+import sys
 import sysconfig
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -170,6 +171,32 @@ def test_what_goes_wrong_in_a_family_is_raised() -> None:
         op.Study("s", {"x": (0.0, 1.0)}, direction="minimize", optimizer=op.GoUcb(family=op.Family(rate, 3)))
     with pytest.raises(ValueError, match="the prior has 2 numbers"):
         op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(family=op.Family(rate, 3, prior_std=[1, 1])))
+
+
+def test_ctrl_c_leaves_a_family_and_an_optimizer_that_can_go_on() -> None:
+    script = """
+import os, signal, threading, time
+import optimist as op
+
+def line(w, x):
+    time.sleep(0.0005)
+    return w[0] * x[0]
+
+optimizer = op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(family=op.Family(line, 1)), trials=9)
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        params = optimizer.ask()
+        optimizer.tell(params, params["x"])
+except KeyboardInterrupt:
+    again = optimizer.ask()
+    print(again["x"] == optimizer.recommend().params["x"] or 0 <= again["x"] <= 1)
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+while True:
+    optimizer.tell(optimizer.ask(), 1.0)
+"""
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert found.stdout == "True\n" and "KeyboardInterrupt" in found.stderr and "Fatal" not in found.stderr, found
 
 
 def test_the_proofs_report_each_round() -> None:

@@ -244,6 +244,10 @@ def test_trials_from_elsewhere_are_imported_once(study: op.Study) -> None:
     assert study.import_trials(rows) == 0
     assert [trial.state for trial in study.trials] == ["complete", "failed"]
     assert study.import_trials([{"x": 0.3, "k": "b", "loss": 2}], value="loss") == 1
+    full = {"x": 0.4, "k": "a", "value": 3.0, "noise_std": 0.5, "note": "oven 2", "metrics_cost": 7}
+    assert study.import_trials([full]) == 1
+    last = study.trials[-1]
+    assert (last.value, last.noise_std, last.note, last.metrics) == (3.0, 0.5, "oven 2", {"cost": 7})
     with pytest.raises(ValueError, match="has no column `value`"):
         study.import_trials([{"x": 0.3, "k": "b", "loss": 2}])
 

@@ -1,6 +1,8 @@
 //! The low level: an optimizer of the core with the space that it searches, without storage.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use optimist::encode::Encoding;
 use optimist::space::{Assignment, Space};
@@ -15,6 +17,9 @@ use crate::call;
 use crate::convert::{from_python, json_from_python, to_python};
 use crate::error;
 use crate::family::{Law, Written};
+
+/// How long to wait for a law in Python that Ctrl-C found in the middle of a call.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An optimizer that is asked for points and told what became of them.
 #[pyclass(frozen, module = "optimist._native")]
@@ -190,10 +195,18 @@ impl Optimizer {
             let engine = &mut *engine;
             call::in_pool(|| work(&shared, engine))
         };
-        let result = call::run(py, work, drop)?;
+        let result = call::run(py, work, drop).inspect_err(|_| self.abandon(py))?;
         match self.shared.law.as_ref().and_then(|law| call::lock(&law.raised).take()) {
             Some(raised) => Err(raised),
             None => Ok(result),
+        }
+    }
+
+    /// After Ctrl-C: a law in Python is not called any more, and not in the middle of a call when the interpreter ends.
+    fn abandon(&self, py: Python<'_>) {
+        if let Some(law) = &self.shared.law {
+            law.is_abandoned.store(true, Ordering::Relaxed);
+            py.detach(|| drop(call::try_lock(&self.shared.engine, PATIENCE)));
         }
     }
 
@@ -242,6 +255,7 @@ fn law(family: &Bound<'_, PyDict>, dimension: usize) -> PyResult<Law> {
         prior_mean,
         prior_std,
         raised: Mutex::new(None),
+        is_abandoned: AtomicBool::new(false),
     })
 }
 

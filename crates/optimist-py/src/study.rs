@@ -297,13 +297,13 @@ impl Study {
         self.call(py, move |study| study.enqueue(&params))
     }
 
-    /// Adds trials that were made elsewhere, all or none: each with its parameters, a value or `None`, the noise of the value, and
-    /// why there is none. How many were new.
+    /// Adds trials that were made elsewhere, all or none: each with its parameters, and with what was measured or why nothing was. How
+    /// many were new.
     fn import_trials(&self, py: Python<'_>, trials: Vec<ImportedTrial<'_>>) -> PyResult<usize> {
-        let import = |(params, value, noise_std, reason): ImportedTrial<'_>| -> PyResult<Import> {
-            let outcome = match value {
-                Some(value) => Ok(Measurement { noise_std, ..Measurement::new(value) }),
-                None => Err(reason.unwrap_or_else(|| "failed".to_owned())),
+        let import = |(params, outcome): ImportedTrial<'_>| -> PyResult<Import> {
+            let outcome = match outcome {
+                Outcome::Measured(measured) => Ok(measurement(measured)?),
+                Outcome::Failed(reason) => Err(reason),
             };
             Ok(Import { params: from_python(&params)?, outcome })
         };
@@ -449,7 +449,7 @@ enum Outcome<'py> {
     Measured(Measured<'py>),
 }
 
-type ImportedTrial<'py> = (Bound<'py, PyAny>, Option<f64>, Option<f64>, Option<String>);
+type ImportedTrial<'py> = (Bound<'py, PyAny>, Outcome<'py>);
 
 impl Study {
     fn open_by(
@@ -519,7 +519,7 @@ impl Study {
 fn storage_at(place: Option<&str>) -> Result<Storage, StorageError> {
     let storage = place.map_or_else(|| Ok(Storage::memory()), str::parse)?;
     Ok(storage.with_notify(|sentence| {
-        Python::attach(|py| {
+        Python::try_attach(|py| {
             let logger = || py.import("logging")?.call_method1("getLogger", ("optimist",));
             let logged = logger().and_then(|logger| logger.call_method1("warning", ("%s", sentence)));
             if let Err(error) = logged {
