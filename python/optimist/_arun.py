@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _arguments
-from ._run import POLL, Claims, Run
+from ._run import POLL, Claims, Run, n_workers
 from ._trial import Trial
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ GLANCE = 0.01
 async def arun(
     study: Study,
     objective: Callable[..., Any],
-    workers: int,
+    workers: int | None,
     timeout: float | None,
     trials: int | None,
     callbacks: Sequence[Callable[[Study, Trial], Any]],
     progress: bool | None,
 ) -> None:
     """:meth:`Study.arun`."""
-    n = _arguments.whole(workers, "workers")
+    n = n_workers(study, workers)
     this = Run(study, objective, timeout, trials, callbacks, progress)
     with this.underway():
         tasks = [asyncio.ensure_future(_work(this)) for _ in range(n)]

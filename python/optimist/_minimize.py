@@ -34,7 +34,7 @@ def minimize(
     progress: bool | None = None,
     **plan: Any,
 ) -> Best:
-    """The input with the lowest value of a function.
+    """Finds the input with the lowest value of a function.
 
     Args:
         objective: A function with an argument for each parameter that returns a number; see :meth:`Study.run`.
@@ -79,7 +79,7 @@ def maximize(
     progress: bool | None = None,
     **plan: Any,
 ) -> Best:
-    """The input with the highest value of a function; otherwise as :func:`minimize`."""
+    """Finds the input with the highest value of a function; otherwise like :func:`minimize`."""
     study = Study(
         name or str(getattr(objective, "__name__", "study")),
         space,

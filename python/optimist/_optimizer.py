@@ -21,7 +21,7 @@ Point = Mapping[str, Any] | Sequence[float] | Any
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A point to bet on."""
+    """A recommended point."""
 
     params: dict[str, Any]
     #: What is expected there.
@@ -31,7 +31,7 @@ class Recommendation:
 
 
 class Optimizer:
-    """Suggests points of a space, given what has become of others. It stores nothing.
+    """Suggests points, given the values of others. It stores nothing.
 
     Points are dictionaries of parameters, or encoded: arrays of numbers from 0 to 1, one for each number and each choice. Any
     point may be told, also one that was never asked for. The same seed and the same calls give the same points, those of
@@ -94,13 +94,13 @@ class Optimizer:
     @overload
     def ask(self, k: int) -> list[dict[str, Any]]: ...
     def ask(self, k: int | None = None) -> dict[str, Any] | list[dict[str, Any]]:
-        """The next point, or `k` of them to be tried at the same time: pending until they are told or withdrawn."""
+        """Returns the next point, or `k` points to try at the same time. They are pending until told or withdrawn."""
         if k is None:
             return self.decode(self._ask())
         return [self.decode(self._ask()) for _ in range(_arguments.whole(k, "k"))]
 
     def ask_array(self, k: int | None = None) -> Any:
-        """The same, encoded, as an array of numpy: of shape (dimension,), or (k, dimension)."""
+        """Like :meth:`ask`, but encoded, as a numpy array of shape (dimension,) or (k, dimension)."""
         import numpy
 
         return numpy.array(self._ask() if k is None else [self._ask() for _ in range(_arguments.whole(k, "k"))])
@@ -113,7 +113,7 @@ class Optimizer:
         return x
 
     def tell(self, point: Point, value: Any, noise_std: Any = None) -> None:
-        """What became of a point, or of several: a value for each. One that is not finite says that the trial failed."""
+        """Tells the value of a point, or of several points. NaN or an infinity says that the trial failed."""
         if not isinstance(point, Mapping) and _is_several(point):
             noises = noise_std if hasattr(noise_std, "__len__") else [noise_std] * len(point)
             if not len(point) == len(value) == len(noises):
@@ -126,34 +126,34 @@ class Optimizer:
         self._do("tell", self.encode(point), self._sign * y if math.isfinite(y) else None, noise)
 
     def propose(self, point: Point) -> None:
-        """This point is going to be tried, whoever thought of it."""
+        """Marks a point of your own as pending."""
         self._do("propose", self.encode(point))
 
     def withdraw(self, point: Point) -> None:
-        """A pending point will never be told."""
+        """Forgets a pending point: it will not be told."""
         self._do("withdraw", self.encode(point))
 
     def recommend(self) -> Recommendation | None:
-        """The point to bet on; `None` before the first value."""
+        """The recommended point: the one with the best expected value. `None` before the first value."""
         best = self.ranking(1)
         return best[0] if best else None
 
     def ranking(self, n: int) -> list[Recommendation]:
-        """The best `n` points so far, the one to bet on first."""
+        """The best `n` points so far, the recommended one first."""
         n = _arguments.whole(n, "n")
         ranking = self._thought(lambda: self._engine.ranking(n))
         return [Recommendation(self.decode(x), self._sign * mean, std) for x, mean, std in ranking]
 
     def expected_gain(self) -> float | None:
-        """By how much the best value is expected to become better; `None` if the optimizer cannot say."""
+        """Expected improvement of the best value by the next point; `None` if the optimizer cannot say."""
         return self._thought(lambda: self._engine.expected_gain())
 
     def warnings(self) -> list[str]:
-        """What you should know before trusting the suggestions. Empty as a rule."""
+        """What you should know about how points were suggested. Usually empty."""
         return self._engine.warnings()
 
     def round_reports(self, *, w_star: Sequence[float] | None = None, optimum: float | None = None) -> Any:
-        """Preset `theory`: what the proofs say of each round of Phase II, as a pandas data frame with a row for each.
+        """Preset `theory`: the quantities of the proofs in each round of Phase II, as a pandas data frame with one row per round.
 
         With the true weights `w_star` of the family and the highest value `optimum`, also whether these are in the ball, and the
         regret.
@@ -181,7 +181,7 @@ class Optimizer:
         return self.space.decode(self._engine.decode([float(one) for one in x]))
 
     def _thought(self, think: Callable[[], T]) -> T:
-        """What the model says. If its family raised or was interrupted, it is no good any more: there is a new one then."""
+        """What the model says. If its family raised or was interrupted, the model is rebuilt from what was told."""
         try:
             return think()
         except BaseException:

@@ -1,4 +1,4 @@
-"""Pictures of a study that show themselves."""
+"""Plots of a study that show themselves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._errors import StudyError
 
 
 class Plot:
-    """A picture of a study: as SVG in notebooks, or as a file."""
+    """A plot of a study: shows itself as SVG in notebooks, and can be saved."""
 
     def __init__(self, native: _native.Plots) -> None:
         self._native: _native.Plots | Rendered = native
@@ -32,7 +32,7 @@ class Plot:
 
     @property
     def html(self) -> str:
-        """As a page that needs nothing else, with a caption for each picture."""
+        """As a self-contained HTML page, with a caption for each plot."""
         return self._native.html()
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -51,13 +51,13 @@ class Plot:
             written.write(content)
 
     def to_matplotlib(self) -> Any:
-        """As a figure of matplotlib, which must be installed."""
+        """As a matplotlib figure; matplotlib must be installed."""
         from ._charts import to_matplotlib
 
         return to_matplotlib(self.data)
 
     def to_plotly(self) -> Any:
-        """As a figure of plotly, which must be installed."""
+        """As a plotly figure; plotly must be installed."""
         from ._charts import to_plotly
 
         return to_plotly(self.data)

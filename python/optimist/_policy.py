@@ -64,7 +64,7 @@ class Family:
 
 
 class GoUcb:
-    """GO-UCB with settings: any key of the table `[optimizer]` of a study file.
+    """GO-UCB with settings: any key of the `[optimizer]` table of a study file.
 
     Args:
         preset: `"default"`, `"paper"` (the constants of the paper's experiments) or `"theory"` (those of its proofs).

@@ -251,10 +251,10 @@ def run(
             raise StudyError("an async objective runs in an event loop; give `workers`, no executor")
         if asyncio._get_running_loop() is not None:
             raise StudyError("an event loop is running here, as in every notebook; write `await study.arun(objective)`")
-        asyncio.run(arun(study, objective, 1 if workers is None else workers, timeout, trials, callbacks, progress))
+        asyncio.run(arun(study, objective, workers, timeout, trials, callbacks, progress))
         return
     this = Run(study, objective, timeout, trials, callbacks, progress)
-    n = _workers(workers, executor)
+    n = n_workers(study, workers, executor)
     if executor is not None:
         _check(this, executor)
     with this.underway():
@@ -266,11 +266,12 @@ def run(
             _in_executor(this, Threads(), n)
 
 
-def _workers(workers: int | None, executor: Executor | None) -> int:
+def n_workers(study: Study, workers: int | None, executor: Executor | None = None) -> int:
+    """How many trials to run at the same time."""
     if workers is not None:
         return _arguments.whole(workers, "workers")
     if executor is None:
-        return 1
+        return int(study.plan.get("workers", 1))
     known = getattr(executor, "_max_workers", None) or getattr(executor, "num_workers", None)
     if known is None:
         raise StudyError("the executor does not say how many workers it has; say how many trials to run at a time: workers=4")

@@ -37,7 +37,8 @@ class Study:
         storage: A file such as `"optimist.db"`, `"postgres://user@host/database"`, or `None` for memory.
         optimizer: A name such as `"go-ucb"`, `"go-ucb:paper"` or `"tpe"`, a table of settings, or :class:`GoUcb`.
         constraints: Linear constraints between parameters, such as `"a + 2*b <= 1"`.
-        plan: Further keys of a study file: `target`, `min_gain`, `max_failures`, `max_attempts`, `replicates`, `lease`.
+        plan: Further keys of a study file: `workers`, `target`, `min_gain`, `max_failures`, `max_attempts`, `max_time`,
+            `replicates`, `lease`.
 
     >>> study = Study("bowl", {"x": (-1.0, 1.0)}, direction="minimize", trials=12)
     >>> for _ in range(12):
@@ -87,7 +88,7 @@ class Study:
 
     @classmethod
     def load(cls, name: str, *, storage: str | os.PathLike[str], space: SpaceLike | None = None) -> Study:
-        """Opens a study that is there.
+        """Opens an existing study.
 
         `space` is needed only to have choices back as the objects they stand for.
         """
@@ -96,7 +97,7 @@ class Study:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, storage: str | os.PathLike[str] | None = None) -> Study:
-        """Opens or begins the study that a study file describes, as `optimist create` does."""
+        """Opens the study that a study file describes, or creates it, as `optimist create` does."""
         place = place_of(storage)
         return cls._of(_native.Study.from_file(place, os.fspath(path)), place, None)
 
@@ -141,18 +142,18 @@ class Study:
 
     @property
     def space(self) -> Space:
-        """What may be varied; of a study whose objective declares it, what is known so far."""
+        """The search space. If the objective declares its parameters, those known so far."""
         space = self._space if self._definer is None else self._definer.space
         return Space({}) if space is None else space
 
     @property
     def storage(self) -> str | None:
-        """Where it is kept, as it was given; `None` is memory."""
+        """Where it is stored, as you gave it; `None` is memory."""
         return self._storage
 
     @property
     def plan(self) -> dict[str, Any]:
-        """How it is run: how many trials, and when it is over."""
+        """How many trials are planned, and when the study is over."""
         return dict(self._definition()["plan"])
 
     def _definition(self) -> dict[str, Any]:
@@ -178,9 +179,9 @@ class Study:
     @overload
     def ask(self, k: int, *, worker: str | None = None, lease: float | None = None) -> list[Trial]: ...
     def ask(self, k: int | None = None, *, worker: str | None = None, lease: float | None = None) -> Trial | list[Trial]:
-        """The next trial, or `k` of them to be measured at the same time.
+        """Returns the next trial, or `k` trials to measure at the same time.
 
-        It is yours until you tell what came of it, however long that takes; `lease` sets a limit in seconds.
+        It is yours until you tell or fail it, however long that takes; with `lease`, for that many seconds.
         """
         if k is None:
             if self._definer is not None:
@@ -201,7 +202,7 @@ class Study:
         seconds: float | None = None,
         params: Mapping[str, Any] | None = None,
     ) -> None:
-        """Stores what a trial measured. A value that is not finite is an error here; in `run` it is a failed trial.
+        """Stores the value of a trial. It must be finite; in `run`, NaN and infinities are failed trials.
 
         Another value for the same trial is a further measurement: the trial then has the mean. A value may come late: it also
         completes a trial that failed or was put back.
@@ -221,14 +222,14 @@ class Study:
             self._engine.tell(number_of(trial), measured, seconds, used)
 
     def fail(self, trial: Trial | int, reason: str = "failed", *, kind: str = "infeasible", traceback: str | None = None) -> None:
-        """Stores that a trial gave no value. The optimizer learns from that, too."""
+        """Marks a trial as failed. The optimizer learns from that, too."""
         number = number_of(trial)
         is_news = self._engine_for(trial).fail(number, kind, str(reason), traceback)
         if not is_news and self.get_trial(number).state == "complete":
             raise StudyError(f"trial {number} is complete already; study.amend({number}, failed=True) takes its value back")
 
     def cancel(self, trial: Trial | int) -> None:
-        """Gives a trial up: nobody will measure it, and it does not count."""
+        """Gives up a trial: it will not be measured, and does not count."""
         self._engine_for(trial).cancel(number_of(trial))
 
     def amend(
@@ -277,9 +278,9 @@ class Study:
         self._engine_for(trial).amend(number_of(trial), used, reason, outcome, cancelled)
 
     def retry(self, trials: Trial | int | Iterable[Trial | int] | None = None) -> list[int]:
-        """Puts failed or cancelled trials back, to be measured again before anything new; all that failed, if none is named.
+        """Puts failed or cancelled trials back in line; all failed ones, if you name none.
 
-        Returns the numbers of those that were put back. The optimizer forgets how they ended.
+        They keep their numbers and come before anything new; the optimizer forgets how they ended. Returns their numbers.
         """
         if trials is None:
             numbers = [one["trial"] for one in self._records() if one["state"] == "failed"]
@@ -288,16 +289,16 @@ class Study:
         return self._engine.retry(numbers) if numbers else []
 
     def put_back(self, trial: Trial | int, reason: str = "put back") -> None:
-        """The trial is to be measured again, with the same parameters, as if it had not been started."""
+        """Puts a running trial back in line, as if it had not been started; the next `ask` returns it."""
         self._engine_for(trial).put_back(number_of(trial), reason)
 
     def enqueue(self, params: Mapping[str, Any]) -> None:
-        """Puts a point in the queue: it is tried before the optimizer is asked again."""
+        """Queues a point: the next `ask` returns it."""
         self._engine.enqueue(self.space.encode(params))
 
     @contextmanager
     def trial(self, number: int | None = None) -> Iterator[Trial]:
-        """A trial to be told within the block. An exception: it has failed; Ctrl-C, or nothing told: it is put back.
+        """A trial to tell within the block. An exception marks it as failed; Ctrl-C, or telling nothing, puts it back.
 
         >>> study = Study("bowl", {"x": (-1.0, 1.0)}, direction="minimize")
         >>> with study.trial() as trial:
@@ -321,7 +322,7 @@ class Study:
                 self.put_back(trial, "nothing was told")
 
     def import_trials(self, trials: Any, *, value: str = "value") -> int:
-        """Adds trials that were made elsewhere: dictionaries, or a data frame of pandas or polars; how many were new.
+        """Adds trials made elsewhere, given as dictionaries or a pandas or polars data frame; returns how many were new.
 
         A row has its parameters (also as `params_NAME`), the value in the column `value`, and, if they are known, `noise_std`,
         `note` and `metrics_NAME`: the columns of :meth:`to_pandas`. Without a value, or with `failed` as its `state`, it is a
@@ -338,26 +339,26 @@ class Study:
 
     @property
     def trials(self) -> list[Trial]:
-        """Every trial, in the order of asking."""
+        """All trials, in the order in which they were asked for."""
         return [self._trial(record) for record in self._records()]
 
     def get_trial(self, number: int) -> Trial:
-        """The trial of that number."""
+        """Returns the trial with this number."""
         return self._trial(self._engine.trial(number_of(number)))
 
     @property
     def best(self) -> Best | None:
-        """The point to bet on; `None` before the first value."""
+        """The recommended point: the one with the best expected value. `None` before the first value."""
         return self.recommend()
 
     @property
     def best_trial(self) -> Trial | None:
-        """The trial with the best observed value; with noise it may have been lucky. `None` before the first value."""
+        """The trial with the best observed value, which noise may have helped. `None` before the first value."""
         found = self._engine.best_observed()
         return None if found is None else self._trial(found)
 
     def recommend(self) -> Best | None:
-        """The point to bet on: that with the best expected value; `None` before the first value."""
+        """Same as :attr:`best`."""
         ranking = self.ranking(1)
         return ranking[0] if ranking else None
 
@@ -370,7 +371,7 @@ class Study:
         ]
 
     def predict(self, points: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> Any:
-        """Mean and standard deviation of the model: a pair for one point, a list of pairs for several.
+        """Mean and standard deviation that the model predicts: a pair for one point, a list of pairs for several.
 
         >>> study = Study("line", {"x": (0.0, 1.0)}, direction="minimize")
         >>> for trial in study.ask(8): study.tell(trial, trial["x"])
@@ -386,26 +387,26 @@ class Study:
         return predicted[0] if is_one else predicted
 
     def importance(self) -> dict[str, float]:
-        """How much of the variance each parameter explains with its interactions, from 0 to 1, as the model has it."""
+        """Share of the model's variance that each parameter explains, interactions included, from 0 to 1."""
         effects = self._engine.importance()
         if effects is None:
             raise StudyError("there is no model yet: tell the value of a trial first")
         return {name: total for name, _, total in effects}
 
     def expected_gain(self) -> float | None:
-        """By how much the best value is expected to become better with the next trial; `None` if the optimizer cannot say."""
+        """Expected improvement of the best value by the next trial; `None` if the optimizer cannot say."""
         return self._engine.expected_gain()
 
     def warnings(self) -> list[str]:
-        """What you should know about how points were found. Empty as a rule."""
+        """What you should know about how points were suggested. Usually empty."""
         return self._engine.warnings()
 
     def verify(self) -> Verification:
-        """Makes every suggestion again from the log and compares it, bit for bit."""
+        """Repeats every suggestion from the log and compares, bit for bit."""
         return Verification(*self._engine.verify())
 
     def show(self) -> dict[str, Any]:
-        """How it stands, as `optimist show --json` has it."""
+        """The state of the study, as `optimist show --json` prints it."""
         return dict(self._engine.view())
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -432,8 +433,7 @@ class Study:
         return polars.DataFrame(columns_of(self._records(), self.space), strict=False)
 
     def plot(self, *kinds: str) -> Plot:
-        """A picture that shows itself in a notebook: `history`, `slices`, `parallel`, `importance`, `surrogate`; all, if none
-        is named."""
+        """A plot that shows itself in a notebook: `history`, `slices`, `parallel`, `importance`, `surrogate`; all, if you name none."""
         from ._plot import Plot
 
         return Plot(self._engine.plot(list(kinds)))
@@ -451,19 +451,20 @@ class Study:
         callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
         progress: bool | None = None,
     ) -> Study:
-        """Measures trials until there is nothing left to do.
+        """Runs trials until the plan is done.
 
         Args:
             objective: Called with a keyword for each parameter, or, if its first argument is called `trial`, with the trial. It
                 returns a number, or a dictionary with `value`, `noise_std`, `metrics` or `note`. An exception is a failed trial.
-            workers: How many trials at the same time; in threads, unless there is an executor.
+            workers: How many trials to run at the same time, in threads unless there is an executor; what the study says, if you
+                leave it out, or as many as the executor has.
             executor: Any executor of `concurrent.futures`.
-            timeout: Begin no trial after this many seconds.
-            trials: Begin at most this many now; as many as the study has planned if it is not given.
+            timeout: Start no trial after this many seconds.
+            trials: Start at most this many trials now; by default, all that are planned.
             callbacks: Called with the study and each trial that has ended.
-            progress: Whether to show how it is doing; in terminals and notebooks, if it is not given.
+            progress: Whether to show a progress bar; by default, in terminals and notebooks.
 
-        Ctrl-C ends it: what was being measured is put back, nothing is lost.
+        Ctrl-C ends the run: running trials are put back, and nothing is lost.
         """
         from ._run import run
 
@@ -474,7 +475,7 @@ class Study:
         self,
         objective: Callable[..., Any],
         *,
-        workers: int = 1,
+        workers: int | None = None,
         timeout: float | None = None,
         trials: int | None = None,
         callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
@@ -514,7 +515,7 @@ class Study:
         await asyncio.to_thread(self.fail, trial, reason)
 
     def stop(self) -> None:
-        """Ends the run that is under way once the trials at hand have ended; for callbacks."""
+        """Stops the current run once the running trials have ended; for callbacks."""
         self._is_stopping = True
 
     def delete(self) -> None:
@@ -588,7 +589,7 @@ class Study:
 
 
 def studies(storage: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """The studies of a storage, each in short, as `optimist list --json` has them."""
+    """Summaries of all studies in a storage, as `optimist list --json` prints them."""
     return list(_native.studies(os.fspath(storage)))
 
 

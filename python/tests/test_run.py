@@ -64,6 +64,7 @@ def test_threads_run_at_the_same_time() -> None:
         return x
 
     assert len(op.minimize(meets, SPACE, trials=3, workers=3).study) == 3
+    assert len(op.Study("s", SPACE, direction="minimize", trials=3, workers=3).run(meets)) == 3, "as the study says"
 
 
 def test_executors_measure_elsewhere() -> None:
