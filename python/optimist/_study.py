@@ -433,7 +433,11 @@ class Study:
         return polars.DataFrame(columns_of(self._records(), self.space), strict=False)
 
     def plot(self, *kinds: str) -> Plot:
-        """A plot that shows itself in a notebook: `history`, `slices`, `parallel`, `importance`, `surrogate`; all, if you name none."""
+        """A plot that shows itself in a notebook.
+
+        Args:
+            kinds: `history`, `slices`, `parallel`, `importance` or `surrogate`; all of them, if you name none.
+        """
         from ._plot import Plot
 
         return Plot(self._engine.plot(list(kinds)))
