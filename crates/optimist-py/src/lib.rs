@@ -10,6 +10,7 @@ mod error;
 mod family;
 mod optimizer;
 mod plot;
+mod shared;
 mod study;
 
 use pyo3::prelude::*;

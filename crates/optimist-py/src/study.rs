@@ -1,8 +1,7 @@
-//! A study, as the package calls it: `optimist_study::Study` behind a lock, in this process or in a child of it.
+//! A study, as the package calls it: what can be done to it, and what it says.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -11,8 +10,8 @@ use optimist::space::Assignment;
 use optimist_plot::study::{PlotKind, Plots as Drawn};
 use optimist_study::view::{Best, ListedStudy, StudyView, TrialView};
 use optimist_study::{
-    Amendment, Definition, Evaluation, FailureKind, Import, Job, Kept, Measurement, Storage, StorageError,
-    StudyError, StudyFile, StudyInsight, Trial,
+    Amendment, Definition, Evaluation, FailureKind, Import, Job, Kept, Measurement, Storage, StudyError,
+    StudyFile, StudyInsight, Trial,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySet};
@@ -22,97 +21,16 @@ use crate::call;
 use crate::convert::{from_python, json_from_python, to_python};
 use crate::error;
 use crate::plot::Plots;
+use crate::shared::{Problem, Shared, lines, storage_at};
 
 /// A suggestion is made in the caller's thread if the last one took no longer: a thread of its own, in which it could not delay Ctrl-C,
 /// costs 0.06 ms.
 const QUICK: Duration = Duration::from_millis(1);
 
-/// How long a study may be in use by a thread that a fork has left behind.
-const PATIENCE: Duration = Duration::from_secs(1);
-
 /// A study in its storage. Threads may share it; a child that was forked opens it anew.
 #[pyclass(frozen, module = "optimist._native")]
 pub struct Study {
     shared: Arc<Shared>,
-}
-
-struct Shared {
-    /// `None` is memory.
-    place: Option<String>,
-    /// The next suggestion may take long enough that Ctrl-C should not have to wait for it.
-    is_slow: AtomicBool,
-    /// The process that last used it: what can be known without the lock.
-    process: AtomicU32,
-    open: Mutex<Open>,
-}
-
-struct Open {
-    /// The process that opened it; 0 if it was left in an unknown state.
-    owner: u32,
-    study: optimist_study::Study,
-}
-
-/// Why something cannot be done with a study in this process.
-enum Problem {
-    Study(StudyError),
-    /// A thread that is not there any more was using it.
-    Forked,
-}
-
-impl From<StudyError> for Problem {
-    fn from(error: StudyError) -> Self {
-        Self::Study(error)
-    }
-}
-
-impl Problem {
-    fn raise(self, py: Python<'_>) -> PyErr {
-        match self {
-            Self::Study(error) => error::study(py, error),
-            Self::Forked => error::invalid(
-                py,
-                "this study was in use by another thread when the process was forked; open it anew in the child",
-            ),
-        }
-    }
-}
-
-impl Shared {
-    /// Does `work` with the study as this process has it.
-    fn with<T: Send>(
-        &self,
-        work: impl FnOnce(&mut optimist_study::Study) -> Result<T, StudyError> + Send,
-    ) -> Result<T, Problem> {
-        let pid = std::process::id();
-        let mut open = match call::try_lock(&self.open, PATIENCE) {
-            Some(open) => open,
-            None if self.process.load(Ordering::Relaxed) != pid => return Err(Problem::Forked),
-            None => call::lock(&self.open),
-        };
-        if open.owner != pid {
-            let study = self.again(&mut open.study)?;
-            // Not dropped: its connection belongs to the parent, and would be closed for both.
-            std::mem::forget(std::mem::replace(&mut *open, Open { owner: pid, study }));
-            self.process.store(pid, Ordering::Relaxed);
-        }
-        open.owner = 0; // should `work` panic, the study is opened again
-        let study = &mut open.study;
-        let result = work(study);
-        open.owner = pid;
-        Ok(result?)
-    }
-
-    /// The same study over a connection of this process; a copy of it, if it is in memory.
-    fn again(&self, study: &mut optimist_study::Study) -> Result<optimist_study::Study, StudyError> {
-        match &self.place {
-            Some(place) => optimist_study::Study::open(&storage_at(Some(place))?, study.name()),
-            None => optimist_study::Study::restore(
-                &Storage::memory(),
-                lines(study)?.iter().map(String::as_str),
-                None,
-            ),
-        }
-    }
 }
 
 #[pymethods]
@@ -460,9 +378,7 @@ impl Study {
         let storage = storage_at(place.as_deref()).map_err(|error| error::storage(py, &error))?;
         let study = call::run(py, move || call::in_pool(|| open(&storage)), drop)?;
         let study = study.map_err(|error| error::study(py, error))?;
-        let owner = std::process::id();
-        let (process, open) = (AtomicU32::new(owner), Mutex::new(Open { owner, study }));
-        Ok(Self { shared: Arc::new(Shared { place, is_slow: AtomicBool::new(true), process, open }) })
+        Ok(Self { shared: Arc::new(Shared::new(place, study)) })
     }
 
     /// Does `work` that takes no time but that of storage. In memory there is nothing to wait for.
@@ -515,20 +431,6 @@ impl Study {
     }
 }
 
-/// Memory if there is no place. Trouble that it deals with is logged.
-fn storage_at(place: Option<&str>) -> Result<Storage, StorageError> {
-    let storage = place.map_or_else(|| Ok(Storage::memory()), str::parse)?;
-    Ok(storage.with_notify(|sentence| {
-        Python::try_attach(|py| {
-            let logger = || py.import("logging")?.call_method1("getLogger", ("optimist",));
-            let logged = logger().and_then(|logger| logger.call_method1("warning", ("%s", sentence)));
-            if let Err(error) = logged {
-                error.write_unraisable(py, None);
-            }
-        });
-    }))
-}
-
 /// The studies of a storage, as `optimist list --json` has them.
 #[pyfunction]
 pub fn studies<'py>(py: Python<'py>, place: String) -> PyResult<Bound<'py, PyAny>> {
@@ -542,15 +444,6 @@ pub fn studies<'py>(py: Python<'py>, place: String) -> PyResult<Bound<'py, PyAny
     };
     let listed = call::run(py, list, drop)?.map_err(|error| error::study(py, error))?;
     to_python(py, &listed)
-}
-
-fn lines(study: &mut optimist_study::Study) -> Result<Vec<String>, StudyError> {
-    let mut lines = Vec::new();
-    study.export(|line| {
-        lines.push(line.to_owned());
-        ControlFlow::Continue(())
-    })?;
-    Ok(lines)
 }
 
 fn measurement((value, noise_std, note, metrics): Measured<'_>) -> PyResult<Measurement> {
