@@ -10,7 +10,22 @@
 'adam'
 """
 
-from ._native import __version__
+
+def _refuse_subinterpreters() -> None:
+    """The extension has one state per process; the interpreter that comes first would lock out the others."""
+    for name in ("_interpreters", "_xxsubinterpreters"):  # Python 3.13, and before
+        try:
+            interpreters = __import__(name)
+        except ImportError:
+            continue
+        if interpreters.get_current() != interpreters.get_main():
+            raise ImportError("optimist cannot be used in a subinterpreter; use it in the main one, or in a process of its own")
+        return
+
+
+_refuse_subinterpreters()
+
+from ._native import __version__  # noqa: E402
 
 TYPE_CHECKING = False  # type checkers take it as true; `typing` itself takes 5 ms to load
 

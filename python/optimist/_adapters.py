@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ._arguments import text
 from ._errors import SpaceError
 from ._space import Bool, Choice, Float, Int, Parameter, Space, SpaceLike, native
 
@@ -18,13 +19,13 @@ def parameters_of(space: SpaceLike) -> dict[str, Parameter]:
     if _module(space) == "ConfigSpace":
         return _config_space(space)
     if isinstance(space, Mapping):
-        return {_name(name): parameter(name, value) for name, value in space.items()}
+        return {text(name, "the name of a parameter"): parameter(name, value) for name, value in space.items()}
     dimensions = getattr(space, "dimensions", space)  # skopt.Space has a list of them
     if isinstance(dimensions, (list, tuple)):
         named = [(getattr(one, "name", None) or f"x{i}", one) for i, one in enumerate(dimensions)]
         if len({name for name, _ in named}) < len(named):
             raise SpaceError("two dimensions have the same name; rename one of the two")
-        return {name: parameter(name, one) for name, one in named}
+        return {text(name, "the name of a dimension"): parameter(name, one) for name, one in named}
     raise TypeError(f"a space must be a dictionary of parameters by name, got {type(space).__name__}; {HELP}")
 
 
@@ -44,13 +45,14 @@ def parameter(name: str, value: Any) -> Parameter:
 
 
 def _tuple(name: str, value: tuple[Any, ...]) -> Parameter:
-    low, high, prior = (*map(native, value[:2]), *value[2:3], "uniform")[:3] if len(value) >= 2 else (None, None, "")
-    is_number = all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in (low, high))
-    if not is_number or len(value) > 4 or prior not in ("uniform", "log-uniform"):
+    ends: list[Any] = [native(end) for end in value[:2]]
+    prior = value[2] if len(value) > 2 else "uniform"
+    is_number = all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in ends)
+    if not is_number or not 2 <= len(value) <= 4 or prior not in ("uniform", "log-uniform"):
         raise TypeError(
             f'parameter `{name}`: a tuple is (low, high) or (low, high, "log-uniform"), got {value!r}; write choices as a list'
         )
-    log = prior == "log-uniform"
+    (low, high), log = ends, prior == "log-uniform"
     if isinstance(low, int) and isinstance(high, int):
         return Int(low, high, log=log)
     return Float(float(low), float(high), log=log)
@@ -117,12 +119,6 @@ def _hyperparameter(name: str, one: Any, when: Mapping[str, Any] | None) -> Para
     if kind == "Constant":
         return Choice([native(one.value)], when=when)
     raise TypeError(f"parameter `{name}`: cannot understand ConfigSpace's {kind}")
-
-
-def _name(name: Any) -> str:
-    if not isinstance(name, str):
-        raise TypeError(f"the name of a parameter must be a text, got {name!r}")
-    return name
 
 
 def _module(value: Any) -> str:

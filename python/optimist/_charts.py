@@ -132,7 +132,7 @@ def to_plotly(data: Mapping[str, Any]) -> Any:
     rows = -(-len(found) // columns) or 1
     figure = make_subplots(rows=rows, cols=columns, subplot_titles=[chart.title for chart in found])
     for i, chart in enumerate(found):
-        place = {"row": i // columns + 1, "col": i % columns + 1}
+        place: dict[str, Any] = {"row": i // columns + 1, "col": i % columns + 1}
         figure.update_xaxes(title_text=chart.x_label, **place)
         figure.update_yaxes(title_text=chart.y_label, **place)
         for marks in chart.marks:

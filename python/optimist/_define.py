@@ -18,7 +18,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from ._errors import DeclarationError
+from ._errors import DeclarationError, StudyError
+from ._objective import Measured
 from ._space import Bool, Choice, Float, Parameter, Space, _is_equal
 from ._trial import Trial
 
@@ -123,11 +124,13 @@ class Definer:
         assert self.native is not None and self.space is not None
         return self._point(number, self.space) != self.space.decode(self.native.trial(number)["params"])
 
-    def tell(self, number: int, *measured: Any) -> None:
+    def tell(self, number: int, measured: Measured, seconds: float | None, params: Mapping[str, Any] | None) -> None:
         """A trial was measured."""
+        if params:
+            raise StudyError("an objective that declares its parameters uses what they were declared with; leave `params` out")
         self.settle(number, is_complete=True)
         assert self.native is not None
-        self.native.tell(number, *measured)
+        self.native.tell(number, measured, seconds)
 
     # The space as it is known.
 
@@ -175,8 +178,8 @@ class Definer:
             native.ask(None, None)
             known: dict[str, Any] = records[number] if number < len(records) else {"state": "running"}
             if known["state"] == "complete":
-                more = [known.get(key) for key in ("noise_std", "note", "metrics", "seconds")]
-                native.tell(number, known["value"], *more)
+                measured = Measured(known["value"], known.get("noise_std"), known.get("note"), known.get("metrics"))
+                native.tell(number, measured, known.get("seconds"))
             elif known["state"] == "failed":
                 native.fail(number, known["failure"], known["reason"], known.get("stderr"), known.get("seconds"))
             elif known["state"] == "cancelled":

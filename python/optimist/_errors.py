@@ -8,7 +8,7 @@ class OptimistError(Exception):
 
 
 class StudyError(OptimistError, ValueError):
-    """Something that cannot be done with a study, or an argument that cannot be meant."""
+    """An invalid argument, or something that cannot be done with a study."""
 
 
 class SpaceError(StudyError):
@@ -16,29 +16,29 @@ class SpaceError(StudyError):
 
 
 class DeclarationError(SpaceError):
-    """An objective that declares its parameters in a way that no space has. It ends a run."""
+    """An objective declared its parameters inconsistently. It ends the run."""
 
 
 class NotFoundError(OptimistError, KeyError):
-    """There is no study or trial of that name or number."""
+    """There is no study with this name, or no trial with this number."""
 
     def __str__(self) -> str:
         return Exception.__str__(self)  # a KeyError would show the sentence in quotation marks
 
 
 class StorageError(OptimistError, OSError):
-    """Storage that cannot be read or written."""
+    """Storage cannot be read or written."""
 
     #: Whether trying again later may help: a full disk, a lock, a server that is away.
     may_pass: bool = False
 
 
 class ReturnTypeError(OptimistError, TypeError):
-    """An objective that returned something that is not a value."""
+    """An objective returned something that is not a value."""
 
 
 class InternalError(OptimistError, RuntimeError):
-    """A mistake of Optimist's own."""
+    """A bug in Optimist."""
 
 
 class Failed(Exception):
@@ -46,4 +46,4 @@ class Failed(Exception):
 
 
 class Retry(Exception):
-    """Raised by an objective to be tried again with the same parameters, as often as the study's `max_attempts` says."""
+    """Raised by an objective to be tried again with the same parameters, up to the study's `max_attempts`."""

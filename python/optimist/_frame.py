@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ._errors import StudyError
+from ._objective import Measured, metrics_of
 from ._space import Space, native
 
-Row = tuple[dict[str, Any], float | None, float | None, str | None]
+Row = tuple[dict[str, Any], Measured | str]
 
 PLAIN = ("state", "value", "noise_std", "seconds", "source", "worker", "attempts", "reason", "note")
 
@@ -35,7 +36,7 @@ def columns_of(records: Sequence[Mapping[str, Any]], space: Space) -> dict[str, 
 
 
 def imported(trials: Any, names: Sequence[str], value: str) -> Iterator[Row]:
-    """Each row as parameters, value, noise, and why there is no value."""
+    """Each row as parameters, and what was measured or why nothing was."""
     from ._study import rows
 
     for number, row in enumerate(rows(trials)):
@@ -46,14 +47,34 @@ def imported(trials: Any, names: Sequence[str], value: str) -> Iterator[Row]:
             raise StudyError(f"row {number} has no parameter of the study; its columns are {', '.join(map(str, row))}")
         if value not in row and "state" not in row:
             raise StudyError(f'row {number} has no column `{value}`; say which one has the value, as in value="loss"')
-        found, noise, reason = native(row.get(value)), native(row.get("noise_std")), row.get("reason")
-        is_failed = row.get("state") == "failed" or _is_missing(found)
+        measured = None if row.get("state") == "failed" else _number(row.get(value), number, value)
+        if measured is None:
+            reason = row.get("reason")
+            yield params, reason if isinstance(reason, str) else "failed"
+            continue
+        note = row.get("note")
+        metrics = {str(key)[8:]: cell for key, cell in row.items() if str(key).startswith("metrics_") and not _is_missing(cell)}
         yield (
             params,
-            None if is_failed else float(found),
-            None if _is_missing(noise) else float(noise),
-            str(reason) if isinstance(reason, str) else None,
+            Measured(
+                measured,
+                _number(row.get("noise_std"), number, "noise_std"),
+                note if isinstance(note, str) else None,
+                metrics_of(metrics) if metrics else None,
+            ),
         )
+
+
+def _number(cell: Any, row: int, column: str) -> float | None:
+    """A number; `None` if it is missing or not finite."""
+    cell = native(cell)
+    if _is_missing(cell):
+        return None
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        raise StudyError(f"row {row}: `{column}` must be a number, got {cell!r}") from None
+    return number if math.isfinite(number) else None
 
 
 def _cell(row: Mapping[str, Any], name: str) -> Any:

@@ -29,12 +29,12 @@ def minimize(
     name: str | None = None,
     storage: str | os.PathLike[str] | None = None,
     optimizer: str | Mapping[str, Any] | GoUcb = "go-ucb",
-    constraints: Iterable[str] = (),
+    constraints: str | Iterable[str] = (),
     callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
     progress: bool | None = None,
     **plan: Any,
 ) -> Best:
-    """The input with the lowest value of a function.
+    """Finds the input with the lowest value of a function.
 
     Args:
         objective: A function with an argument for each parameter that returns a number; see :meth:`Study.run`.
@@ -74,12 +74,12 @@ def maximize(
     name: str | None = None,
     storage: str | os.PathLike[str] | None = None,
     optimizer: str | Mapping[str, Any] | GoUcb = "go-ucb",
-    constraints: Iterable[str] = (),
+    constraints: str | Iterable[str] = (),
     callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
     progress: bool | None = None,
     **plan: Any,
 ) -> Best:
-    """The input with the highest value of a function; otherwise as :func:`minimize`."""
+    """Finds the input with the highest value of a function; otherwise like :func:`minimize`."""
     study = Study(
         name or str(getattr(objective, "__name__", "study")),
         space,

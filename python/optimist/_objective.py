@@ -7,7 +7,7 @@ import math
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._errors import Failed, Retry, ReturnTypeError, StudyError
 from ._space import Space, native
@@ -15,8 +15,7 @@ from ._space import Space, native
 WANTED = 'return one number, or a dictionary such as {"value": 0.5, "noise_std": 0.1, "metrics": {"cost": 3}}'
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """A value and what came with it."""
 
     value: float
@@ -32,6 +31,11 @@ class Failure:
     kind: str
     reason: str
     traceback: str | None = None
+
+
+def is_asynchronous(objective: Callable[..., Any]) -> bool:
+    """Whether it is an `async def`, or an object whose call is one."""
+    return inspect.iscoroutinefunction(objective) or inspect.iscoroutinefunction(getattr(objective, "__call__", None))  # noqa: B004
 
 
 def takes_trial(objective: Callable[..., Any], space: Space | None) -> bool:
@@ -101,27 +105,28 @@ def measured(answer: Any) -> Measured | Failure:
     return found
 
 
-def float_of(value: Any, what: str) -> float:
+def float_of(value: Any, what: str, wanted: str = WANTED) -> float:
     """A number, whoever made it: Python, numpy, torch, a decimal or a fraction."""
     value = native(value)
     if value is None:
-        raise ReturnTypeError(f"{what} is None; {WANTED}. Raise op.Failed if there is no value at this point")
+        hint = ". Raise op.Failed if there is no value at this point" if wanted is WANTED else ""
+        raise ReturnTypeError(f"{what} is None; {wanted}{hint}")
     if isinstance(value, (str, bytes)):
-        raise ReturnTypeError(f"{what} is the text {value!r}; {WANTED}")
+        raise ReturnTypeError(f"{what} is the text {value!r}; {wanted}")
     if isinstance(value, (tuple, list)):
-        raise ReturnTypeError(f"{what} is a {type(value).__name__} of {len(value)}; {WANTED}")
+        raise ReturnTypeError(f"{what} is a {type(value).__name__} of {len(value)}; {wanted}")
     if isinstance(value, bool):
-        raise ReturnTypeError(f"{what} is {value}, a truth value; {WANTED}")
+        raise ReturnTypeError(f"{what} is {value}, a truth value; {wanted}")
     if getattr(value, "size", 1) == 1 and callable(getattr(value, "item", None)):
         value = value.item()  # an array with one number
     if isinstance(value, complex) or (not hasattr(value, "__float__") and not hasattr(value, "__index__")):
-        raise ReturnTypeError(f"{what} is a {type(value).__name__}; {WANTED}")
+        raise ReturnTypeError(f"{what} is of type {type(value).__name__}; {wanted}")
     try:
         return float(value)
     except OverflowError:
         return math.inf
     except (TypeError, ValueError) as error:
-        raise ReturnTypeError(f"{what} is a {type(value).__name__}, not a number; {WANTED}") from error
+        raise ReturnTypeError(f"{what} is of type {type(value).__name__}, not a number; {wanted}") from error
 
 
 def metrics_of(metrics: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -141,9 +146,8 @@ def _json(value: Any) -> Any:
         return metrics_of(value)
     if isinstance(value, (list, tuple)):
         return [_json(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _json(value.tolist())
-    return value
+    tolist = getattr(value, "tolist", None)
+    return value if tolist is None else _json(tolist())
 
 
 def failure_of(error: BaseException) -> tuple[str, str, str | None]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, overload
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, overload
 
-from . import _native
+from . import _arguments, _native
 from ._errors import StudyError
 from ._objective import float_of
 from ._policy import Family, GoUcb, table_of
 from ._space import Space, SpaceLike
+
+T = TypeVar("T")
 
 #: Parameters by name, or an encoded point: numbers from 0 to 1.
 Point = Mapping[str, Any] | Sequence[float] | Any
@@ -19,7 +21,7 @@ Point = Mapping[str, Any] | Sequence[float] | Any
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A point to bet on."""
+    """A recommended point."""
 
     params: dict[str, Any]
     #: What is expected there.
@@ -29,7 +31,7 @@ class Recommendation:
 
 
 class Optimizer:
-    """Suggests points of a space, given what has become of others. It stores nothing.
+    """Suggests points, given the values of others. It stores nothing.
 
     Points are dictionaries of parameters, or encoded: arrays of numbers from 0 to 1, one for each number and each choice. Any
     point may be told, also one that was never asked for. The same seed and the same calls give the same points, those of
@@ -60,26 +62,27 @@ class Optimizer:
         trials: int = 50,
         seed: int = 0,
         direction: Literal["maximize", "minimize"] = "maximize",
-        constraints: Sequence[str] = (),
+        constraints: str | Iterable[str] = (),
     ) -> None:
-        if direction not in ("minimize", "maximize"):
-            raise StudyError(f'direction must be "minimize" or "maximize", got {direction!r}')
-        if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
-            raise StudyError(f"trials must be a whole number of 1 or more, got {trials!r}")
         self.space = Space(space, constraints)
-        self.sign = 1.0 if direction == "maximize" else -1.0
-        self._arguments = (method, trials, seed)
+        #: Which way is better.
+        self.direction = _arguments.direction(direction)
+        self._sign = 1.0 if direction == "maximize" else -1.0
+        self._made_with = (method, _arguments.whole(trials, "trials"), _arguments.seed(seed))
         #: How many points were asked for.
         self.n_asked = 0
         self._calls: list[tuple[str, tuple[Any, ...]]] = []
         self._engine = self._build()
 
     def _build(self) -> _native.Optimizer:
-        method, trials, seed = self._arguments
-        family = method.family.table() if isinstance(method, GoUcb) and isinstance(method.family, Family) else None
-        if family is not None and isinstance(method, GoUcb):
-            method = replace(method, family=None)
-        return _native.Optimizer(self.space.to_dict(), table_of(method), trials, seed, family)
+        method, trials, seed = self._made_with
+        if isinstance(method, GoUcb) and isinstance(method.family, Family):
+            return _native.Optimizer(self.space.to_dict(), method.table(), trials, seed, method.family.table())
+        return _native.Optimizer(self.space.to_dict(), table_of(method), trials, seed, None)
+
+    def __repr__(self) -> str:
+        method, trials, seed = self._made_with
+        return f"<optimist.Optimizer {method!r} with seed {seed}: {self.n_asked} of {trials} points asked for>"
 
     @property
     def dimension(self) -> int:
@@ -91,67 +94,75 @@ class Optimizer:
     @overload
     def ask(self, k: int) -> list[dict[str, Any]]: ...
     def ask(self, k: int | None = None) -> dict[str, Any] | list[dict[str, Any]]:
-        """The next point, or `k` of them to be tried at the same time: pending until they are told or withdrawn."""
+        """Returns the next point, or `k` points to try at the same time. They are pending until told or withdrawn."""
         if k is None:
             return self.decode(self._ask())
-        return [self.decode(self._ask()) for _ in range(k)]
+        return [self.decode(self._ask()) for _ in range(_arguments.whole(k, "k"))]
 
     def ask_array(self, k: int | None = None) -> Any:
-        """The same, encoded, as an array of numpy: of shape (dimension,), or (k, dimension)."""
+        """Like :meth:`ask`, but encoded, as a numpy array of shape (dimension,) or (k, dimension)."""
         import numpy
 
-        return numpy.array(self._ask() if k is None else [self._ask() for _ in range(k)])
+        return numpy.array(self._ask() if k is None else [self._ask() for _ in range(_arguments.whole(k, "k"))])
 
     def _ask(self) -> list[float]:
-        x, _ = self._engine.suggest(self.n_asked)
+        suggested, _ = self._thought(lambda: self._engine.suggest(self.n_asked))
+        x = self._engine.encode(self._engine.decode(suggested))  # to the last bit what will be told: decoding rounds
         self._do("propose", x)
         self.n_asked += 1
         return x
 
     def tell(self, point: Point, value: Any, noise_std: Any = None) -> None:
-        """What became of a point, or of several: a value for each. One that is not finite says that the trial failed."""
-        if not isinstance(point, Mapping) and len(point) and not _is_number(point[0]):
+        """Tells the value of a point, or of several points. NaN or an infinity says that the trial failed."""
+        if not isinstance(point, Mapping) and _is_several(point):
             noises = noise_std if hasattr(noise_std, "__len__") else [noise_std] * len(point)
+            if not len(point) == len(value) == len(noises):
+                raise StudyError(f"got {len(point)} points, {len(value)} values and {len(noises)} noises; give as many of each")
             for one, y, noise in zip(point, value, noises, strict=True):
                 self.tell(one, y, noise)
             return
-        y = float_of(value, "the value")
-        noise = None if noise_std is None else float_of(noise_std, "noise_std")
-        self._do("tell", self.encode(point), self.sign * y if math.isfinite(y) else None, noise)
+        y = float_of(value, "the value", "tell one number for each point; NaN says that a trial failed")
+        noise = None if noise_std is None else float_of(noise_std, "noise_std", "give one number, 0 or more")
+        self._do("tell", self.encode(point), self._sign * y if math.isfinite(y) else None, noise)
 
     def propose(self, point: Point) -> None:
-        """This point is going to be tried, whoever thought of it."""
+        """Marks a point of your own as pending."""
         self._do("propose", self.encode(point))
 
     def withdraw(self, point: Point) -> None:
-        """A pending point will never be told."""
+        """Forgets a pending point: it will not be told."""
         self._do("withdraw", self.encode(point))
 
     def recommend(self) -> Recommendation | None:
-        """The point to bet on; `None` before the first value."""
+        """The recommended point: the one with the best expected value. `None` before the first value."""
         best = self.ranking(1)
         return best[0] if best else None
 
     def ranking(self, n: int) -> list[Recommendation]:
-        """The best `n` points so far, the one to bet on first."""
-        return [Recommendation(self.decode(x), self.sign * mean, std) for x, mean, std in self._engine.ranking(n)]
+        """The best `n` points so far, the recommended one first."""
+        n = _arguments.whole(n, "n")
+        ranking = self._thought(lambda: self._engine.ranking(n))
+        return [Recommendation(self.decode(x), self._sign * mean, std) for x, mean, std in ranking]
 
     def expected_gain(self) -> float | None:
-        """By how much the best value is expected to become better; `None` if the optimizer cannot say."""
-        return self._engine.expected_gain()
+        """Expected improvement of the best value by the next point; `None` if the optimizer cannot say."""
+        return self._thought(lambda: self._engine.expected_gain())
 
     def warnings(self) -> list[str]:
-        """What you should know before trusting the suggestions. Empty as a rule."""
+        """What you should know about how points were suggested. Usually empty."""
         return self._engine.warnings()
 
     def round_reports(self, *, w_star: Sequence[float] | None = None, optimum: float | None = None) -> Any:
-        """Preset `theory`: what the proofs say of each round of Phase II, as a pandas data frame with a row for each.
+        """Preset `theory`: the quantities of the proofs in each round of Phase II, as a pandas data frame with one row per round.
 
         With the true weights `w_star` of the family and the highest value `optimum`, also whether these are in the ball, and the
         regret.
         """
         import pandas
 
+        method = self._made_with[0]
+        if (method.table() if isinstance(method, GoUcb) else table_of(method)).get("preset") != "theory":
+            raise StudyError('only preset "theory" reports its rounds; use op.Optimizer(space, op.GoUcb("theory"))')
         if (w_star is None) != (optimum is None):
             raise StudyError("give both w_star and optimum, or neither")
         truth = None if w_star is None or optimum is None else ([float(w) for w in w_star], float(optimum))
@@ -161,11 +172,22 @@ class Optimizer:
         """A point as numbers from 0 to 1."""
         if isinstance(point, Mapping):
             return self._engine.encode(self.space.encode(point))
+        if _is_several(point):
+            raise TypeError("expected one point, got several; encode each by itself")
         return [float(x) for x in point]
 
     def decode(self, x: Sequence[float] | Any) -> dict[str, Any]:
         """The parameters of an encoded point."""
         return self.space.decode(self._engine.decode([float(one) for one in x]))
+
+    def _thought(self, think: Callable[[], T]) -> T:
+        """What the model says. If its family raised or was interrupted, the model is rebuilt from what was told."""
+        try:
+            return think()
+        except BaseException:
+            if isinstance(self._made_with[0], GoUcb) and isinstance(self._made_with[0].family, Family):
+                self.__setstate__(self.__getstate__())
+            raise
 
     def _do(self, what: str, *arguments: Any) -> None:
         getattr(self._engine, what)(*arguments)
@@ -183,5 +205,8 @@ class Optimizer:
             getattr(self._engine, what)(*arguments)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) or getattr(value, "ndim", 1) == 0
+def _is_several(points: Any) -> bool:
+    """Whether these are points and not the coordinates of one."""
+    if not hasattr(points, "__len__") or not hasattr(points, "__getitem__") or isinstance(points, (str, bytes)):
+        raise TypeError(f"a point must be a dictionary, or an array of numbers from 0 to 1, got {type(points).__name__}")
+    return len(points) == 0 or not (isinstance(points[0], (int, float)) or getattr(points[0], "ndim", 1) == 0)

@@ -1,71 +1,51 @@
-"""Runs: claim a trial, measure it, tell; in this thread, in others, in an executor or in an event loop.
+"""Runs: claim a trial, measure it, tell; in this thread, in others or in an executor. `_arun` does it in an event loop.
 
-Whatever happens in between, each trial is in the log as what it is: an exception is a failed trial, Ctrl-C puts back what was
+Whatever happens in between, the log says what became of each trial: an exception is a failed trial, Ctrl-C puts back what was
 being measured, and storage that cannot be written for a while is tried again.
 """
 
 from __future__ import annotations
 
-import asyncio
-import inspect
+import pickle
 import threading
 import time
 import warnings
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from . import _arguments
 from ._errors import DeclarationError, ReturnTypeError, StorageError, StudyError
-from ._objective import Failure, Measured, check_signature, evaluate, failure_of, measured, takes_trial
+from ._objective import Failure, Measured, check_signature, evaluate, failure_of, is_asynchronous, measured, takes_trial
 from ._progress import Progress
 from ._trial import Trial
 
 if TYPE_CHECKING:
     from ._study import Study
 
-T = TypeVar("T")
-
 #: How often to look whether others have left something to do, or whether a thread has ended.
 POLL = 0.1
 
+#: An objective that failed in the same way this often, and never worked, will not work.
+HOPELESS = 5
 
-class Run:
-    """What the ways to run share: what to do next, what became of it, and when to stop."""
 
-    def __init__(
-        self,
-        study: Study,
-        objective: Callable[..., Any],
-        timeout: float | None,
-        trials: int | None,
-        callbacks: Sequence[Callable[[Study, Trial], Any]],
-        progress: bool | None,
-    ) -> None:
-        if not callable(objective):
-            raise TypeError(f"the objective must be a function, got {type(objective).__name__}")
-        space = None if study._definer is not None else study.space
-        self.wants_trial = takes_trial(objective, space)
-        if space is not None and not self.wants_trial:
-            check_signature(objective, space)
-        self.study = study
-        self.objective = objective
-        self.callbacks = list(callbacks)
+class Claims:
+    """Trials that are claimed under the plan, and kept until they are told or put back."""
+
+    def __init__(self, study: Study, timeout: float | None = None, trials: int | None = None) -> None:
         plan = study.plan
         limits = [limit for limit in (timeout, plan.get("max_time")) if limit is not None]
+        self.study = study
         self.deadline = time.monotonic() + min(limits) if limits else None
-        self.max_failures: int | None = plan.get("max_failures")
-        self.left = trials
+        self.left = None if trials is None else _arguments.whole(trials, "trials", 0)
         self.lease: float = plan.get("lease", 60.0)
-        self.progress = Progress(study, plan["trials"], progress)
         self.held: set[int] = set()
-        self.n_failures = 0
-        self.has_value = False
         self.error: BaseException | None = None
+        self.has_ended = False
         study._is_stopping = False
-
-    # What to do next.
 
     def is_over(self) -> bool:
         """Whether no further trial is to be begun."""
@@ -83,68 +63,16 @@ class Run:
             record, running = self.study._engine.claim(self.held)
             trial = None if record is None else self.study._job(record)
             n_elsewhere = len(set(running) - self.held)
+        if self.has_ended:  # while it was claimed in another thread
+            self.put_back()
+            return None, False
         if trial is not None and self.left is not None:
             self.left -= 1
         return trial, n_elsewhere > 0
 
-    def call(self, trial: Trial) -> Any:
-        """Calls the objective."""
-        return self.objective(trial) if self.wants_trial else evaluate(self.objective, trial.params)
-
-    # What became of it.
-
-    def end(self, trial: Trial, answer: Any, error: BaseException | None, seconds: float | None) -> None:
-        """Stores what came of a trial and tells the callbacks."""
-        if error is not None and self.is_unknown():
-            raise error
-        outcome = self.understood(answer, error)
-        self.store(lambda: self.tell(trial, outcome, seconds))
-        self.held.discard(trial.number)
-        ended = self.study.get_trial(trial.number)
-        if ended.state == "failed":
-            self.n_failures += 1
-            if self.max_failures is not None and self.n_failures >= self.max_failures:
-                n, last = self.n_failures, ended.reason
-                self.error = StudyError(f"stopped after {n} failed trials in a row (max_failures); the last: {last}")
-        elif ended.state == "complete":
-            self.n_failures, self.has_value = 0, True
-        if ended.state in ("failed", "complete"):
-            self.progress.update(ended)
-            for callback in self.callbacks:
-                callback(self.study, ended)
-
     def is_unknown(self) -> bool:
         """Whether no parameter has been declared: there is nothing that a trial could be stored with."""
         return self.study._definer is not None and not self.study._definer.parameters
-
-    def understood(self, answer: Any, error: BaseException | None) -> Measured | Failure:
-        """A value, or why there is none. An answer of the wrong type ends a run that has no value yet: it is a slip."""
-        if error is not None:
-            if isinstance(error, DeclarationError):
-                self.error = error
-            return Failure(*failure_of(error))
-        try:
-            return measured(answer)
-        except ReturnTypeError as slip:
-            if not self.has_value:
-                self.error = slip
-            else:
-                warnings.warn(str(slip), RuntimeWarning, stacklevel=2)
-            return Failure("unreadable", str(slip))
-
-    def tell(self, trial: Trial, outcome: Measured | Failure, seconds: float | None) -> None:
-        if isinstance(outcome, Measured):
-            self.study.tell(
-                trial,
-                outcome.value,
-                noise_std=outcome.noise_std,
-                metrics=outcome.metrics,
-                note=outcome.note,
-                seconds=seconds,
-            )
-        else:
-            native = self.study._engine_for(trial)
-            native.fail(trial.number, outcome.kind, outcome.reason, outcome.traceback, seconds)
 
     def put_back(self) -> None:
         """What is being measured was interrupted. A second Ctrl-C does not lose it, the third ends the attempt."""
@@ -175,7 +103,7 @@ class Run:
 
     @contextmanager
     def underway(self) -> Iterator[None]:
-        """Renews the leases of what is being measured, and shows how it is doing."""
+        """Renews the leases of what is being measured; in the end puts back what was not told."""
         ended = threading.Event()
 
         def renew() -> None:
@@ -187,14 +115,120 @@ class Run:
                 except Exception as error:
                     warnings.warn(f"a lease could not be renewed: {error}", stacklevel=2)
 
-        renewing = threading.Thread(target=renew, name="optimist-leases", daemon=True)
-        renewing.start()
+        threading.Thread(target=renew, name="optimist-leases", daemon=True).start()
         try:
             yield
         finally:
             ended.set()
+            self.has_ended = True
             self.put_back()
+
+
+class Run(Claims):
+    """What the ways to run an objective share: how it is called, what became of it, and when to stop."""
+
+    def __init__(
+        self,
+        study: Study,
+        objective: Callable[..., Any],
+        timeout: float | None,
+        trials: int | None,
+        callbacks: Sequence[Callable[[Study, Trial], Any]],
+        progress: bool | None,
+    ) -> None:
+        if not callable(objective):
+            raise TypeError(f"the objective must be a function, got {type(objective).__name__}")
+        space = None if study._definer is not None else study.space
+        self.wants_trial = takes_trial(objective, space)
+        if space is not None and not self.wants_trial:
+            check_signature(objective, space)
+        super().__init__(study, timeout, trials)
+        self.objective = objective
+        self.callbacks = list(callbacks)
+        self.max_failures: int | None = study.plan.get("max_failures")
+        self.n_failures = 0
+        self.has_value = not self.is_unknown() and study.best_trial is not None
+        #: The failures of this run, if all its trials failed.
+        self.failures: list[Trial] | None = []
+        self.progress = Progress(study, study.plan["trials"], progress)
+
+    def call(self, trial: Trial) -> Any:
+        """Calls the objective."""
+        return self.objective(trial) if self.wants_trial else evaluate(self.objective, trial.params)
+
+    def end(self, trial: Trial, answer: Any, error: BaseException | None, seconds: float | None) -> None:
+        """Stores what came of a trial and tells the callbacks."""
+        if error is not None and self.is_unknown():
+            raise error
+        outcome = self.understood(answer, error)
+        self.store(lambda: self.tell(trial, outcome, seconds))
+        self.held.discard(trial.number)
+        ended = self.study.get_trial(trial.number)
+        if ended.state in ("failed", "complete"):
+            self.count(ended)
+            self.progress.update(ended)
+            for callback in self.callbacks:
+                callback(self.study, ended)
+
+    def count(self, ended: Trial) -> None:
+        """Stops after too many failures in a row, or if the first trials all failed in the same way."""
+        if ended.state == "complete":
+            self.n_failures, self.has_value, self.failures = 0, True, None
+            return
+        self.n_failures += 1
+        if self.max_failures is not None:
+            if self.n_failures >= self.max_failures:
+                n = self.n_failures
+                self.error = StudyError(f"stopped after {n} failed trials in a row (max_failures); the last: {ended.reason}")
+        elif self.failures is not None and not self.has_value:
+            is_alike = all((one.failure, one.reason) == (ended.failure, ended.reason) for one in self.failures)
+            self.failures = [*self.failures, ended] if is_alike else None
+            if self.failures is not None and len(self.failures) == HOPELESS and self.error is None:
+                self.error = StudyError(
+                    f"stopped: the first {HOPELESS} trials all failed in the same way: {ended.reason}; "
+                    "mend the objective, or set max_failures to try more"
+                )
+
+    def understood(self, answer: Any, error: BaseException | None) -> Measured | Failure:
+        """A value, or why there is none. An answer of the wrong type ends a run that has no value yet: it is a slip."""
+        if error is not None:
+            if isinstance(error, DeclarationError):
+                self.error = error
+            if isinstance(error, BrokenExecutor):  # of the trials at hand, not all are to blame
+                return Failure("retried", str(error))
+            return Failure(*failure_of(error))
+        try:
+            return measured(answer)
+        except ReturnTypeError as slip:
+            if not self.has_value:
+                self.error = slip
+            else:
+                warnings.warn(str(slip), RuntimeWarning, stacklevel=2)
+            return Failure("unreadable", str(slip))
+
+    def tell(self, trial: Trial, outcome: Measured | Failure, seconds: float | None) -> None:
+        if isinstance(outcome, Measured):
+            self.study.tell(
+                trial,
+                outcome.value,
+                noise_std=outcome.noise_std,
+                metrics=outcome.metrics,
+                note=outcome.note,
+                seconds=seconds,
+            )
+        else:
+            native = self.study._engine_for(trial)
+            native.fail(trial.number, outcome.kind, outcome.reason, outcome.traceback, seconds)
+
+    @contextmanager
+    def underway(self) -> Iterator[None]:
+        try:
+            with super().underway():
+                yield
+        finally:
             self.progress.close()
+        if self.error is not None:
+            raise self.error
 
 
 def run(
@@ -208,43 +242,71 @@ def run(
     progress: bool | None,
 ) -> None:
     """:meth:`Study.run`."""
-    if inspect.iscoroutinefunction(objective):
-        asyncio.run(arun(study, objective, workers or 1, timeout, trials, callbacks, progress))
+    if is_asynchronous(objective):
+        import asyncio
+
+        from ._arun import arun
+
+        if executor is not None:
+            raise StudyError("an async objective runs in an event loop; give `workers`, no executor")
+        if asyncio._get_running_loop() is not None:
+            raise StudyError("an event loop is running here, as in every notebook; write `await study.arun(objective)`")
+        asyncio.run(arun(study, objective, workers, timeout, trials, callbacks, progress))
         return
     this = Run(study, objective, timeout, trials, callbacks, progress)
-    n = _workers(workers, executor)
+    n = n_workers(study, workers, executor)
+    if executor is not None:
+        _check(this, executor)
     with this.underway():
         if executor is not None:
-            if this.wants_trial and study._definer is not None:
-                raise StudyError("an objective that declares its parameters runs in threads; give `workers`, no executor")
             _in_executor(this, executor, n)
         elif n == 1:
             _in_this_thread(this)
         else:
-            with _threads(n) as threads:
-                _in_executor(this, threads, n)
-    if this.error is not None:
-        raise this.error
+            _in_executor(this, Threads(), n)
 
 
-def _workers(workers: int | None, executor: Executor | None) -> int:
-    if workers is None:
-        return int(getattr(executor, "_max_workers", 1) or 1) if executor is not None else 1
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise StudyError(f"workers must be a whole number of 1 or more, got {workers!r}")
-    return workers
+def n_workers(study: Study, workers: int | None, executor: Executor | None = None) -> int:
+    """How many trials to run at the same time."""
+    if workers is not None:
+        return _arguments.whole(workers, "workers")
+    if executor is None:
+        return int(study.plan.get("workers", 1))
+    known = getattr(executor, "_max_workers", None) or getattr(executor, "num_workers", None)
+    if known is None:
+        raise StudyError("the executor does not say how many workers it has; say how many trials to run at a time: workers=4")
+    return int(known)
 
 
-@contextmanager
-def _threads(n: int) -> Iterator[ThreadPoolExecutor]:
-    """Threads that are not waited for when Ctrl-C ends the run: what they measure is put back."""
-    threads = ThreadPoolExecutor(n, thread_name_prefix="optimist-worker")
-    try:
-        yield threads
-    except BaseException:
-        threads.shutdown(wait=False, cancel_futures=True)
-        raise
-    threads.shutdown()
+def _check(this: Run, executor: Executor) -> None:
+    """Whether the objective can run in an executor."""
+    if this.study._definer is not None:
+        raise StudyError("an objective that declares its parameters runs in threads; give `workers`, no executor")
+    if isinstance(executor, ProcessPoolExecutor):
+        try:
+            pickle.dumps(this.objective)
+        except Exception as error:
+            raise TypeError(
+                f"the objective cannot be sent to another process ({error}); define it at the top of a module, or use threads"
+            ) from error
+
+
+class Threads(Executor):
+    """A thread for each trial. The program does not wait for them when Ctrl-C has ended a run: their trials were put back."""
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Starts `work` at once."""
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
+
+        def measure() -> None:
+            try:
+                future.set_result(work(*args, **kwargs))
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=measure, name="optimist-worker", daemon=True).start()
+        return future
 
 
 def _in_this_thread(this: Run) -> None:
@@ -266,108 +328,32 @@ def _in_this_thread(this: Run) -> None:
 def _in_executor(this: Run, executor: Executor, n: int) -> None:
     pending: dict[Future[Any], tuple[Trial, float]] = {}
     may_come = True
-    while pending or may_come:
-        while len(pending) < n and may_come:
-            trial, may_come = this.claim()
-            if trial is None:
-                break
-            pending[_submit(this, executor, trial)] = (trial, time.monotonic())
-            may_come = True
-        if not pending:
-            time.sleep(POLL if may_come else 0)
-            continue
-        done, _ = wait(pending, timeout=POLL, return_when=FIRST_COMPLETED)
-        for future in done:
-            trial, start = pending.pop(future)
-            error = future.exception()
-            if error is not None and not isinstance(error, Exception):
-                raise error
-            answer = None if error is not None else future.result()
-            this.end(trial, answer, error, time.monotonic() - start)
-        may_come = may_come or bool(done)
+    try:
+        while pending or may_come:
+            while len(pending) < n and may_come:
+                trial, may_come = this.claim()
+                if trial is None:
+                    break
+                pending[_submit(this, executor, trial)] = (trial, time.monotonic())
+                may_come = True
+            if not pending:
+                time.sleep(POLL if may_come else 0)
+                continue
+            done, _ = wait(pending, timeout=POLL, return_when=FIRST_COMPLETED)
+            for future in done:
+                trial, start = pending.pop(future)
+                error = future.exception()
+                if error is not None and not isinstance(error, Exception):
+                    raise error
+                answer = None if error is not None else future.result()
+                this.end(trial, answer, error, time.monotonic() - start)
+            may_come = may_come or bool(done)
+    finally:
+        for future in pending:
+            future.cancel()
 
 
 def _submit(this: Run, executor: Executor, trial: Trial) -> Future[Any]:
     if this.wants_trial:
         return executor.submit(this.objective, trial)
     return executor.submit(evaluate, this.objective, trial.params)
-
-
-async def arun(
-    study: Study,
-    objective: Callable[..., Any],
-    workers: int,
-    timeout: float | None,
-    trials: int | None,
-    callbacks: Sequence[Callable[[Study, Trial], Any]],
-    progress: bool | None,
-) -> None:
-    """:meth:`Study.arun`."""
-    this = Run(study, objective, timeout, trials, callbacks, progress)
-    n = _workers(workers, None)
-
-    async def work() -> None:
-        while True:
-            trial, may_come = await _to_the_end(this.claim)
-            if trial is None:
-                if this.is_over() or not (may_come or this.held):
-                    return
-                await asyncio.sleep(POLL)
-                continue
-            start = time.monotonic()
-            try:
-                answer = this.call(trial)
-                answer, error = (await answer if inspect.isawaitable(answer) else answer), None
-            except Exception as raised:
-                answer, error = None, raised
-            seconds = time.monotonic() - start
-            await _to_the_end(partial(this.end, trial, answer, error, seconds))
-
-    with this.underway():
-        tasks = [asyncio.ensure_future(work()) for _ in range(n)]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-    if this.error is not None:
-        raise this.error
-
-
-async def _to_the_end(work: Callable[[], T]) -> T:
-    """Does `work` in a thread; who is cancelled meanwhile waits for it, so that nothing happens behind its back."""
-    task = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
-
-
-async def aasks(study: Study, limit: int) -> AsyncIterator[Trial]:
-    """:meth:`Study.aasks`."""
-    handed_out: set[int] = set()
-    while True:
-        if handed_out:
-            handed_out = await asyncio.to_thread(_running, study, handed_out)
-        if len(handed_out) < limit:
-            trial = await asyncio.to_thread(_planned, study)
-            if trial is not None:
-                handed_out.add(trial.number)
-                yield trial
-                continue
-            if not handed_out:
-                return
-        await asyncio.sleep(0.01)
-
-
-def _running(study: Study, trials: set[int]) -> set[int]:
-    return {number for number in trials if study.get_trial(number).state == "running"}
-
-
-def _planned(study: Study) -> Trial | None:
-    """The next trial, without a lease, if the plan wants one."""
-    n_trials, _ = study._engine.counts()
-    cancelled = sum(trial.state == "cancelled" for trial in study.trials) if n_trials else 0
-    return study.ask() if n_trials - cancelled < study.plan["trials"] else None

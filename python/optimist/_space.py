@@ -85,14 +85,17 @@ class Space:
     constraints: Sequence[str] = ()
     _choices: Mapping[str, dict[Key, Any]] = field(default_factory=dict, repr=False, compare=False)
 
-    def __init__(self, parameters: SpaceLike, constraints: Iterable[str] = ()) -> None:
+    def __init__(self, parameters: SpaceLike, constraints: str | Iterable[str] = ()) -> None:
         from ._adapters import parameters_of
 
         known = parameters_of(parameters)
-        if isinstance(parameters, Space):
-            constraints = [*parameters.constraints, *constraints]
+        given = [constraints] if isinstance(constraints, str) else list(constraints)
+        for one in given:
+            if not isinstance(one, str):
+                raise TypeError(f'a constraint must be a text such as "a + 2*b <= 1", got {one!r}')
+        inherited = parameters.constraints if isinstance(parameters, Space) else ()
         object.__setattr__(self, "parameters", known)
-        object.__setattr__(self, "constraints", tuple(constraints))
+        object.__setattr__(self, "constraints", (*inherited, *given))
         choices = {name: labelled(name, one.options) for name, one in known.items() if isinstance(one, Choice)}
         object.__setattr__(self, "_choices", choices)
 
@@ -130,6 +133,8 @@ class Space:
 
     def encode(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Values of the user as the engine knows them."""
+        if not isinstance(params, Mapping):
+            raise TypeError(f"a point must be a dictionary of parameters by name, got {type(params).__name__}")
         return {name: self._encode(name, value) for name, value in params.items()}
 
     def _encode(self, name: str, value: Any) -> Any:

@@ -8,15 +8,16 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from . import _native
+from . import _arguments, _native
 from ._errors import Failed, Retry, SpaceError, StudyError
-from ._space import Parameter, Space, SpaceLike
+from ._space import Parameter, Space, SpaceLike, native
 from ._trial import Best, Trial, Verification, instant
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from ._define import Definer
+    from ._objective import Measured
     from ._plot import Plot
     from ._policy import GoUcb
 
@@ -25,7 +26,7 @@ class Study:
     """A study: a space, a direction, and every trial so far.
 
     In memory, or in a SQLite file or a PostgreSQL database that the command `optimist` and other processes may use at the same
-    time. If the study is there it is opened, and goes on where it was.
+    time. A study that is already there is resumed; wider bounds and further choices are taken over.
 
     Args:
         name: Unique in its storage.
@@ -36,7 +37,8 @@ class Study:
         storage: A file such as `"optimist.db"`, `"postgres://user@host/database"`, or `None` for memory.
         optimizer: A name such as `"go-ucb"`, `"go-ucb:paper"` or `"tpe"`, a table of settings, or :class:`GoUcb`.
         constraints: Linear constraints between parameters, such as `"a + 2*b <= 1"`.
-        plan: Further keys of a study file: `target`, `min_gain`, `max_failures`, `max_attempts`, `replicates`, `lease`.
+        plan: Further keys of a study file: `workers`, `target`, `min_gain`, `max_failures`, `max_attempts`, `max_time`,
+            `replicates`, `lease`.
 
     >>> study = Study("bowl", {"x": (-1.0, 1.0)}, direction="minimize", trials=12)
     >>> for _ in range(12):
@@ -56,21 +58,17 @@ class Study:
         seed: int = 0,
         storage: str | os.PathLike[str] | None = None,
         optimizer: str | Mapping[str, Any] | GoUcb = "go-ucb",
-        constraints: Iterable[str] = (),
+        constraints: str | Iterable[str] = (),
         **plan: Any,
     ) -> None:
         from ._policy import table_of
 
-        if direction not in ("minimize", "maximize"):
-            raise StudyError(f'direction must be "minimize" or "maximize", got {direction!r}')
-        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
-            raise StudyError(f"seed must be a whole number from 0 to 2^64 - 1, got {seed!r}")
         definition: dict[str, Any] = {
-            "name": str(name),
-            "direction": direction,
-            "seed": seed,
+            "name": _arguments.text(name, "the name of a study"),
+            "direction": _arguments.direction(direction),
+            "seed": _arguments.seed(seed),
             "optimizer": table_of(optimizer),
-            "plan": checked_plan({"trials": trials, **plan}),
+            "plan": _arguments.plan({"trials": trials, **plan}),
         }
         place = place_of(storage)
         if space is None:
@@ -78,8 +76,9 @@ class Study:
 
             if place is not None:
                 raise StudyError(
-                    "a study whose objective declares its parameters lives in memory; "
-                    "once they are known, store it with op.Study(name, study.space, storage=…)"
+                    "a study without a space stays in memory, and its objective declares the parameters; "
+                    "once they are known, store it with op.Study(name, study.space, storage=…). "
+                    "To open a study that is stored, use op.Study.load(name, storage=…)"
                 )
             self._begin(None, None, None, Definer(definition))
             return
@@ -89,7 +88,7 @@ class Study:
 
     @classmethod
     def load(cls, name: str, *, storage: str | os.PathLike[str], space: SpaceLike | None = None) -> Study:
-        """Opens a study that is there.
+        """Opens an existing study.
 
         `space` is needed only to have choices back as the objects they stand for.
         """
@@ -98,7 +97,7 @@ class Study:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, storage: str | os.PathLike[str] | None = None) -> Study:
-        """Opens or begins the study that a study file describes, as `optimist create` does."""
+        """Opens the study that a study file describes, or creates it, as `optimist create` does."""
         place = place_of(storage)
         return cls._of(_native.Study.from_file(place, os.fspath(path)), place, None)
 
@@ -143,25 +142,25 @@ class Study:
 
     @property
     def space(self) -> Space:
-        """What may be varied; of a study whose objective declares it, what is known so far."""
+        """The search space. If the objective declares its parameters, those known so far."""
         space = self._space if self._definer is None else self._definer.space
         return Space({}) if space is None else space
 
     @property
     def storage(self) -> str | None:
-        """Where it is kept; `None` is memory."""
+        """Where it is stored, as you gave it; `None` is memory."""
         return self._storage
 
     @property
     def plan(self) -> dict[str, Any]:
-        """How it is run: how many trials, and when it is over."""
+        """How many trials are planned, and when the study is over."""
         return dict(self._definition()["plan"])
 
     def _definition(self) -> dict[str, Any]:
         return self._definer.definition if self._definer is not None else self._engine.definition()
 
     def __repr__(self) -> str:
-        where = "memory" if self._storage is None else self._storage
+        where = "memory" if self._storage is None else self._engine.place()
         n = len(self)
         return f"<optimist.Study {self.name!r} in {where}: {n} trial{'s' * (n != 1)}>"
 
@@ -180,17 +179,17 @@ class Study:
     @overload
     def ask(self, k: int, *, worker: str | None = None, lease: float | None = None) -> list[Trial]: ...
     def ask(self, k: int | None = None, *, worker: str | None = None, lease: float | None = None) -> Trial | list[Trial]:
-        """The next trial, or `k` of them to be measured at the same time.
+        """Returns the next trial, or `k` trials to measure at the same time.
 
-        It is yours until you tell what came of it, however long that takes; `lease` sets a limit in seconds.
+        It is yours until you tell or fail it, however long that takes; with `lease`, for that many seconds.
         """
         if k is None:
             if self._definer is not None:
                 return self._definer.ask(self)
+            worker = None if worker is None else _arguments.text(worker, "worker")
+            lease = None if lease is None else _arguments.positive(lease, "lease", _arguments.LONGEST)
             return self._job(self._engine.ask(worker, lease))
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise StudyError(f"ask(k) needs a whole number of 1 or more, got {k!r}")
-        return [self.ask(worker=worker, lease=lease) for _ in range(k)]
+        return [self.ask(worker=worker, lease=lease) for _ in range(_arguments.whole(k, "k"))]
 
     def tell(
         self,
@@ -201,37 +200,105 @@ class Study:
         metrics: Mapping[str, Any] | None = None,
         note: str | None = None,
         seconds: float | None = None,
+        params: Mapping[str, Any] | None = None,
     ) -> None:
-        """Stores what a trial measured. A value that is not finite is an error here; in `run` it is a failed trial."""
-        from ._objective import float_of, metrics_of
+        """Stores the value of a trial. It must be finite; in `run`, NaN and infinities are failed trials.
 
-        measured = float_of(value, "the value")
-        noise = None if noise_std is None else float_of(noise_std, "noise_std")
-        extra = metrics_of(metrics)
+        Another value for the same trial is a further measurement: the trial then has the mean. A value may come late: it also
+        completes a trial that failed or was put back.
+
+        Args:
+            noise_std: Standard deviation of the value's noise; inferred if you leave it out.
+            metrics, note: Kept with the value.
+            seconds: How long it took.
+            params: Values that were really used, where they differ from those that were asked for.
+        """
+        measured = measured_of(value, noise_std, metrics, note)
+        seconds = None if seconds is None else _arguments.finite(seconds, "seconds")
+        used = None if params is None else self.space.encode(params)
         if self._definer is not None:
-            self._definer.tell(number_of(trial), measured, noise, note, extra, seconds)
+            self._definer.tell(number_of(trial), measured, seconds, used)
         else:
-            self._engine.tell(number_of(trial), measured, noise, note, extra, seconds)
+            self._engine.tell(number_of(trial), measured, seconds, used)
 
     def fail(self, trial: Trial | int, reason: str = "failed", *, kind: str = "infeasible", traceback: str | None = None) -> None:
-        """Stores that a trial gave no value. The optimizer learns from that, too."""
-        self._engine_for(trial).fail(number_of(trial), kind, str(reason), traceback)
+        """Marks a trial as failed. The optimizer learns from that, too."""
+        number = number_of(trial)
+        is_news = self._engine_for(trial).fail(number, kind, str(reason), traceback)
+        if not is_news and self.get_trial(number).state == "complete":
+            raise StudyError(f"trial {number} is complete already; study.amend({number}, failed=True) takes its value back")
 
     def cancel(self, trial: Trial | int) -> None:
-        """Gives a trial up: nobody will measure it, and it does not count."""
+        """Gives up a trial: it will not be measured, and does not count."""
         self._engine_for(trial).cancel(number_of(trial))
 
+    def amend(
+        self,
+        trial: Trial | int,
+        value: float | None = None,
+        *,
+        failed: bool = False,
+        cancelled: bool = False,
+        params: Mapping[str, Any] | None = None,
+        noise_std: float | None = None,
+        metrics: Mapping[str, Any] | None = None,
+        note: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """Corrects a trial that has ended; the optimizer learns as if this had been told in the first place.
+
+        The log keeps what it said before: :attr:`Trial.amended`.
+
+        Args:
+            value: What was really measured, in place of all values told so far. Noise, metrics and note stay unless given.
+            failed: There is no value at this point; `reason` says why.
+            cancelled: Nobody measured it, and nobody will.
+            params: Values that were really used, where they differ from those that were asked for.
+            reason: Why it is amended.
+
+        >>> study = Study("film", {"x": (0.0, 1.0)}, direction="maximize")
+        >>> study.tell(study.ask(), 715)
+        >>> study.amend(0, 71.5, reason="a slip of the pen")
+        >>> study.trials[0].value
+        71.5
+        """
+        if (value is not None) + failed + cancelled > 1:
+            raise StudyError("give a value, failed=True or cancelled=True, but only one of them")
+        if value is None and not (failed or cancelled or params):
+            raise StudyError("say what was wrong: give a value, params, failed=True or cancelled=True")
+        reason = None if reason is None else _arguments.text(reason, "reason")
+        outcome: Any = None
+        if value is not None:
+            outcome = measured_of(value, noise_std, metrics, note)
+        elif failed:
+            outcome = reason or "reported as failed"
+        if params and self._definer is not None:
+            raise StudyError("parameters that the objective declares cannot be amended; amend the value, or cancel the trial")
+        used = None if params is None else self.space.encode(params)
+        self._engine_for(trial).amend(number_of(trial), used, reason, outcome, cancelled)
+
+    def retry(self, trials: Trial | int | Iterable[Trial | int] | None = None) -> list[int]:
+        """Puts failed or cancelled trials back in line; all failed ones, if you name none.
+
+        They keep their numbers and come before anything new; the optimizer forgets how they ended. Returns their numbers.
+        """
+        if trials is None:
+            numbers = [one["trial"] for one in self._records() if one["state"] == "failed"]
+        else:
+            numbers = [number_of(one) for one in ([trials] if isinstance(trials, (Trial, int)) else trials)]
+        return self._engine.retry(numbers) if numbers else []
+
     def put_back(self, trial: Trial | int, reason: str = "put back") -> None:
-        """The trial is to be measured again, with the same parameters, as if it had not been started."""
+        """Puts a running trial back in line, as if it had not been started; the next `ask` returns it."""
         self._engine_for(trial).put_back(number_of(trial), reason)
 
     def enqueue(self, params: Mapping[str, Any]) -> None:
-        """Puts a point in the queue: it is tried before the optimizer is asked again."""
+        """Queues a point: the next `ask` returns it."""
         self._engine.enqueue(self.space.encode(params))
 
     @contextmanager
     def trial(self, number: int | None = None) -> Iterator[Trial]:
-        """A trial to be told within the block. An exception: it has failed; Ctrl-C, or nothing told: it is put back.
+        """A trial to tell within the block. An exception marks it as failed; Ctrl-C, or telling nothing, puts it back.
 
         >>> study = Study("bowl", {"x": (-1.0, 1.0)}, direction="minimize")
         >>> with study.trial() as trial:
@@ -255,42 +322,43 @@ class Study:
                 self.put_back(trial, "nothing was told")
 
     def import_trials(self, trials: Any, *, value: str = "value") -> int:
-        """Adds trials that were made elsewhere: dictionaries, or a data frame of pandas or polars; how many were new.
+        """Adds trials made elsewhere, given as dictionaries or a pandas or polars data frame; returns how many were new.
 
-        A row has its parameters (also as `params_NAME`), the value in the column `value`, and `noise_std` if it is known. A row
-        without a value, or whose `state` is `failed`, is a failed trial.
+        A row has its parameters (also as `params_NAME`), the value in the column `value`, and, if they are known, `noise_std`,
+        `note` and `metrics_NAME`: the columns of :meth:`to_pandas`. Without a value, or with `failed` as its `state`, it is a
+        failed trial.
         """
         from ._frame import imported
 
         space = self.space
         return self._engine.import_trials(
-            [(space.encode(row[0]), *row[1:]) for row in imported(trials, list(space.parameters), value)]
+            [(space.encode(params), outcome) for params, outcome in imported(trials, list(space.parameters), value)]
         )
 
     # Looking.
 
     @property
     def trials(self) -> list[Trial]:
-        """Every trial, in the order of asking."""
+        """All trials, in the order in which they were asked for."""
         return [self._trial(record) for record in self._records()]
 
     def get_trial(self, number: int) -> Trial:
-        """The trial of that number."""
-        return self._trial(self._engine.trial(number))
+        """Returns the trial with this number."""
+        return self._trial(self._engine.trial(number_of(number)))
 
     @property
     def best(self) -> Best | None:
-        """The point to bet on; `None` before the first value."""
+        """The recommended point: the one with the best expected value. `None` before the first value."""
         return self.recommend()
 
     @property
     def best_trial(self) -> Trial | None:
-        """The trial with the best observed value; with noise it may have been lucky. `None` before the first value."""
+        """The trial with the best observed value, which noise may have helped. `None` before the first value."""
         found = self._engine.best_observed()
         return None if found is None else self._trial(found)
 
     def recommend(self) -> Best | None:
-        """The point to bet on: that with the best expected value; `None` before the first value."""
+        """Same as :attr:`best`."""
         ranking = self.ranking(1)
         return ranking[0] if ranking else None
 
@@ -299,11 +367,11 @@ class Study:
         space = self.space
         return [
             Best(space.decode(one["params"]), one["value"], one["expected"], one["std"], one["trial"], self)
-            for one in self._engine.ranking(n)
+            for one in self._engine.ranking(_arguments.whole(n, "n"))
         ]
 
     def predict(self, points: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> Any:
-        """Mean and standard deviation of the model: a pair for one point, a list of pairs for several.
+        """Mean and standard deviation that the model predicts: a pair for one point, a list of pairs for several.
 
         >>> study = Study("line", {"x": (0.0, 1.0)}, direction="minimize")
         >>> for trial in study.ask(8): study.tell(trial, trial["x"])
@@ -312,33 +380,33 @@ class Study:
         True
         """
         is_one = isinstance(points, Mapping)
-        several = [points] if isinstance(points, Mapping) else list(rows(points))
+        several: list[Any] = [points] if is_one else list(rows(points))
         predicted = self._engine.predict([self.space.encode(point) for point in several])
         if predicted is None:
             raise StudyError("there is no model yet: tell the value of a trial first")
         return predicted[0] if is_one else predicted
 
     def importance(self) -> dict[str, float]:
-        """How much of the variance each parameter explains with its interactions, from 0 to 1, as the model has it."""
+        """Share of the model's variance that each parameter explains, interactions included, from 0 to 1."""
         effects = self._engine.importance()
         if effects is None:
             raise StudyError("there is no model yet: tell the value of a trial first")
         return {name: total for name, _, total in effects}
 
     def expected_gain(self) -> float | None:
-        """By how much the best value is expected to become better with the next trial; `None` if the optimizer cannot say."""
+        """Expected improvement of the best value by the next trial; `None` if the optimizer cannot say."""
         return self._engine.expected_gain()
 
     def warnings(self) -> list[str]:
-        """What you should know about how points were found. Empty as a rule."""
+        """What you should know about how points were suggested. Usually empty."""
         return self._engine.warnings()
 
     def verify(self) -> Verification:
-        """Makes every suggestion again from the log and compares it, bit for bit."""
+        """Repeats every suggestion from the log and compares, bit for bit."""
         return Verification(*self._engine.verify())
 
     def show(self) -> dict[str, Any]:
-        """How it stands, as `optimist show --json` has it."""
+        """The state of the study, as `optimist show --json` prints it."""
         return dict(self._engine.view())
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -365,8 +433,11 @@ class Study:
         return polars.DataFrame(columns_of(self._records(), self.space), strict=False)
 
     def plot(self, *kinds: str) -> Plot:
-        """A picture that shows itself in a notebook: `history`, `slices`, `parallel`, `importance`, `surrogate`; all, if none
-        is named."""
+        """A plot that shows itself in a notebook.
+
+        Args:
+            kinds: `history`, `slices`, `parallel`, `importance` or `surrogate`; all of them, if you name none.
+        """
         from ._plot import Plot
 
         return Plot(self._engine.plot(list(kinds)))
@@ -384,19 +455,20 @@ class Study:
         callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
         progress: bool | None = None,
     ) -> Study:
-        """Measures trials until there is nothing left to do.
+        """Runs trials until the plan is done.
 
         Args:
             objective: Called with a keyword for each parameter, or, if its first argument is called `trial`, with the trial. It
                 returns a number, or a dictionary with `value`, `noise_std`, `metrics` or `note`. An exception is a failed trial.
-            workers: How many trials at the same time; in threads, unless there is an executor.
+            workers: How many trials to run at the same time, in threads unless there is an executor; what the study says, if you
+                leave it out, or as many as the executor has.
             executor: Any executor of `concurrent.futures`.
-            timeout: Begin no trial after this many seconds.
-            trials: Begin at most this many now; as many as the study has planned if it is not given.
+            timeout: Start no trial after this many seconds.
+            trials: Start at most this many trials now; by default, all that are planned.
             callbacks: Called with the study and each trial that has ended.
-            progress: Whether to show how it is doing; in terminals and notebooks, if it is not given.
+            progress: Whether to show a progress bar; by default, in terminals and notebooks.
 
-        Ctrl-C ends it: what was being measured is put back, nothing is lost.
+        Ctrl-C ends the run: running trials are put back, and nothing is lost.
         """
         from ._run import run
 
@@ -407,21 +479,24 @@ class Study:
         self,
         objective: Callable[..., Any],
         *,
-        workers: int = 1,
+        workers: int | None = None,
         timeout: float | None = None,
         trials: int | None = None,
         callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
         progress: bool | None = None,
     ) -> Study:
         """:meth:`run` for an objective that is an `async def`: `workers` of them at the same time in this event loop."""
-        from ._run import arun
+        from ._arun import arun
 
         await arun(self, objective, workers, timeout, trials, callbacks, progress)
         return self
 
     def aasks(self, *, limit: int = 1) -> AsyncIterator[Trial]:
-        """Trials for as long as the plan wants any, at most `limit` of them pending; tell them with :meth:`atell`."""
-        from ._run import aasks
+        """Trials for as long as the plan wants any, at most `limit` of them pending.
+
+        Tell or fail each of them, with :meth:`atell` or :meth:`afail`. Those still pending when you leave the loop are put back.
+        """
+        from ._arun import aasks
 
         return aasks(self, limit)
 
@@ -435,10 +510,16 @@ class Study:
         """:meth:`tell` without blocking the event loop."""
         import asyncio
 
-        await asyncio.to_thread(lambda: self.tell(trial, value, **more))
+        await asyncio.to_thread(self.tell, trial, value, **more)
+
+    async def afail(self, trial: Trial | int, reason: str = "failed") -> None:
+        """:meth:`fail` without blocking the event loop."""
+        import asyncio
+
+        await asyncio.to_thread(self.fail, trial, reason)
 
     def stop(self) -> None:
-        """Ends the run that is under way once the trials at hand have ended; for callbacks."""
+        """Stops the current run once the running trials have ended; for callbacks."""
         self._is_stopping = True
 
     def delete(self) -> None:
@@ -504,6 +585,7 @@ class Study:
             attempts=record.get("attempts", 1),
             seconds=record.get("seconds"),
             worker=record.get("worker"),
+            amended=record.get("amended", []),
             asked_at=instant(record["asked_at"]),
             ended_at=instant(record["ended_at"]),
             study=self,
@@ -511,7 +593,7 @@ class Study:
 
 
 def studies(storage: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """The studies of a storage, each in short, as `optimist list --json` has them."""
+    """Summaries of all studies in a storage, as `optimist list --json` prints them."""
     return list(_native.studies(os.fspath(storage)))
 
 
@@ -526,9 +608,22 @@ def place_of(storage: str | os.PathLike[str] | None) -> str | None:
 def number_of(trial: Trial | int) -> int:
     """The number of a trial, which may be given itself."""
     number = trial.number if isinstance(trial, Trial) else trial
+    number = native(number)
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= sys.maxsize:
         raise TypeError(f"expected a trial or its number, got {trial!r}")
     return number
+
+
+def measured_of(value: float, noise_std: float | None, metrics: Mapping[str, Any] | None, note: str | None) -> Measured:
+    """What was measured, as the engine takes it."""
+    from ._objective import Measured, float_of, metrics_of
+
+    return Measured(
+        float_of(value, "the value", "tell one number, or call `fail`"),
+        None if noise_std is None else float_of(noise_std, "noise_std", "give one number, 0 or more"),
+        None if note is None else _arguments.text(note, "note"),
+        metrics_of(metrics),
+    )
 
 
 def rows(points: Any) -> Iterable[Mapping[str, Any]]:
@@ -537,32 +632,6 @@ def rows(points: Any) -> Iterable[Mapping[str, Any]]:
         return points.to_dicts()  # type: ignore[no-any-return]
     if hasattr(points, "to_dict"):
         return points.to_dict("records")  # type: ignore[no-any-return]
-    return points  # type: ignore[no-any-return]
-
-
-PLAN = {
-    "trials": int,
-    "workers": int,
-    "lease": float,
-    "max_attempts": int,
-    "max_failures": int,
-    "replicates": int,
-    "max_time": float,
-    "target": float,
-    "min_gain": float,
-}
-
-
-def checked_plan(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a study file that may change while a study goes on."""
-    for key, value in plan.items():
-        if key not in PLAN:
-            from difflib import get_close_matches
-
-            near = get_close_matches(key, PLAN, 1)
-            hint = f"did you mean `{near[0]}`?" if near else f"choose from {', '.join(PLAN)}"
-            raise TypeError(f"a study has no `{key}`; {hint}")
-        is_count = PLAN[key] is int
-        if is_count and (isinstance(value, bool) or not isinstance(value, int) or value < 1) and value is not None:
-            raise StudyError(f"{key} must be a whole number of 1 or more, got {value!r}")
-    return {key: value for key, value in plan.items() if value is not None}
+    if not isinstance(points, Iterable) or isinstance(points, (str, bytes)):
+        raise TypeError(f"expected dictionaries or a data frame, got {type(points).__name__}")
+    return points

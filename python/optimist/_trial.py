@@ -26,7 +26,7 @@ class Declaring:
         log: builtins.bool = False,
         step: builtins.float | None = None,
     ) -> builtins.float:
-        """The value of a real parameter, which this call declares."""
+        """Declares a float parameter and returns its value in this trial."""
         return builtins.float(self._declare(name, Float(low, high, log, step)))
 
     def int(
@@ -38,15 +38,15 @@ class Declaring:
         log: builtins.bool = False,
         step: builtins.int | None = None,
     ) -> builtins.int:
-        """The value of a whole parameter, which this call declares."""
+        """Declares an integer parameter and returns its value in this trial."""
         return builtins.int(self._declare(name, Int(low, high, log, step)))
 
     def bool(self, name: str) -> builtins.bool:
-        """A yes or no, which this call declares."""
+        """Declares a boolean parameter and returns its value in this trial."""
         return builtins.bool(self._declare(name, Bool()))
 
     def choice(self, name: str, options: Sequence[Any] | Mapping[str, Any]) -> Any:
-        """One of several objects, which this call declares."""
+        """Declares a categorical parameter and returns its value in this trial: one of the objects you give."""
         return self._declare(name, Choice(options))
 
     def _declare(self, name: str, parameter: Parameter) -> Any:
@@ -55,7 +55,7 @@ class Declaring:
 
 @dataclass(frozen=True)
 class Trial(Declaring):
-    """A point to measure, or one that was measured: what was known of it when it was handed out.
+    """A point to measure, or one that was measured; a snapshot, which does not change.
 
     `trial["lr"]` is short for `trial.params["lr"]`.
     """
@@ -85,6 +85,8 @@ class Trial(Declaring):
     #: How long it took.
     seconds: float | None = None
     worker: str | None = None
+    #: What the log said before it was amended, the first first.
+    amended: Sequence[Mapping[str, Any]] = ()
     asked_at: datetime | None = None
     ended_at: datetime | None = None
     study: Study | None = field(default=None, repr=False, compare=False)
@@ -100,16 +102,17 @@ class Trial(Declaring):
         metrics: Mapping[str, Any] | None = None,
         note: str | None = None,
         seconds: float | None = None,
+        params: Mapping[str, Any] | None = None,
     ) -> None:
         """Stores its value: :meth:`Study.tell`."""
-        self._of().tell(self, value, noise_std=noise_std, metrics=metrics, note=note, seconds=seconds)
+        self._of().tell(self, value, noise_std=noise_std, metrics=metrics, note=note, seconds=seconds, params=params)
 
     def fail(self, reason: str = "failed") -> None:
-        """There is no value at this point: :meth:`Study.fail`."""
+        """Marks it as failed: :meth:`Study.fail`."""
         self._of().fail(self, reason)
 
     def cancel(self) -> None:
-        """Nobody will measure it: :meth:`Study.cancel`."""
+        """Gives it up: :meth:`Study.cancel`."""
         self._of().cancel(self)
 
     def _declare(self, name: str, parameter: Parameter) -> Any:
@@ -123,7 +126,7 @@ class Trial(Declaring):
 
 @dataclass(frozen=True)
 class Best:
-    """The point to bet on: that with the best expected value, which need not be the best observed one where there is noise."""
+    """The point with the best expected value; with noise, that need not be the best observed one."""
 
     params: dict[str, Any]
     #: What its trial measured; `None` if nobody tried it.
@@ -139,7 +142,7 @@ class Best:
 
 @dataclass(frozen=True)
 class Verification:
-    """What came of making every suggestion again. It is true if all came out the same."""
+    """The result of repeating every suggestion. True if all came out the same."""
 
     records: int
     suggestions: int

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -13,3 +14,16 @@ def study() -> op.Study:
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
     return tmp_path / "optimist.db"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Every storage that processes can share. `scripts/postgres-test-server` names a server."""
+    if request.param == "sqlite":
+        return str(tmp_path / "shared.db")
+    address = os.environ.get("OPTIMIST_TEST_POSTGRES")
+    if address is None:
+        pytest.skip("OPTIMIST_TEST_POSTGRES names no server")
+    for one in op.studies(address):
+        op.Study.load(one["study"], storage=address).delete()
+    return address

@@ -21,8 +21,9 @@ BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/guides/python.md").rea
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
 def test_the_guide_runs(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for module in ("optuna", "skopt", "pandas"):
-        if f"import {module}" in BLOCKS[number] or f"from {module}" in BLOCKS[number] or "round_reports" in BLOCKS[number]:
+    needed = {"optuna": "import optuna", "skopt": "from skopt", "ax.api.client": "from ax.", "pandas": "round_reports"}
+    for module, sign in needed.items():
+        if sign in BLOCKS[number]:
             pytest.importorskip(module)
     exec(compile(BLOCKS[number], f"block {number} of the guide", "exec"), {"__name__": "guide"})
 
@@ -59,6 +60,28 @@ def test_examples_are_typed_strictly() -> None:
     files = [str(file) for file in (ROOT / "examples/python").glob("*.py")]
     for file in files:
         mypy("mypy", "--strict", file, "--config-file")
+
+
+def test_pyright_finds_nothing() -> None:
+    pytest.importorskip("basedpyright")
+    words = ["basedpyright", "--level", "error", "--project", str(ROOT), "--pythonpath", sys.executable]
+    found = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_the_package_is_typed_strictly() -> None:
+    mypy("mypy", "--strict", str(ROOT / "python/optimist"), "--config-file")
+
+
+def test_a_notebook_shows_progress_and_plots() -> None:
+    nbformat, nbclient = pytest.importorskip("nbformat.v4"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    run = "import optimist as op\nstudy = op.Study('s', {'x': (0.0, 1.0)}, direction='minimize', trials=4).run(lambda x: x)"
+    cells = [nbformat.new_code_cell(source) for source in (run, "study.plot('history')")]
+    notebook = nbformat.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, kernel_name="python3").execute()
+    progress, plot = notebook.cells[0].outputs[0]["data"], notebook.cells[1].outputs[0]["data"]
+    assert "] 4/4  best " in progress["text/plain"] and plot["image/svg+xml"].startswith("<svg")
 
 
 def test_stubs_say_what_is_there() -> None:

@@ -1,13 +1,17 @@
 """The low level, families of one's own, and the same suggestions everywhere."""
 
 import copy
+import importlib.util
 import json
 import math
+import multiprocessing
 import os
 import pickle
 import shutil
 import subprocess
+import sys
 import sysconfig
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -59,10 +63,14 @@ def test_the_same_seed_gives_the_same_points_in_a_study_and_at_the_low_level(met
         assert trial.params == params, "bit for bit"
         study.tell(trial, height(params))
         optimizer.tell(params, height(params))
+    assert [trial.params for trial in study.ask(3)] == optimizer.ask(3), "pending points count alike"
 
 
 def programs() -> list[str]:
-    """The command that the package brings, and the one that cargo built, if the caller names it."""
+    """The command that the package brings, and the one that cargo built, if the caller names it.
+
+    That the command suggests what the Rust library does is tested in `crates/optimist-cli/tests/library.rs`.
+    """
     script = os.path.join(sysconfig.get_path("scripts"), "optimist")
     return [program for program in (script, os.environ.get("OPTIMIST_PROGRAM")) if program and shutil.which(program)]
 
@@ -123,13 +131,32 @@ def test_the_gradient_may_be_left_out() -> None:
         params = optimizer.ask()
         optimizer.tell(params, rate([0, 0, 0], [params["substrate"]]))
     assert optimizer.recommend() is not None
-    autograd = pytest.importorskip("autograd.numpy")
-    law = op.Family(lambda w, x: autograd.sum(w * x), n_weights=1, differentiate="autograd", scaled=True)
-    optimizer = op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(family=law), trials=8)
-    for _ in range(8):
+
+
+@pytest.mark.parametrize("library", ["jax", "autograd"])
+def test_other_libraries_differentiate(library: str) -> None:
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:  # JAX forbids forks after it
+        assert process.submit(searches_with, library).result()
+    with pytest.raises(ValueError, match="differentiate must be"):
+        op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(family=op.Family(rate, 3, differentiate="sympy")))
+
+
+def searches_with(library: str) -> bool:
+    np = importlib.import_module(f"{library}.numpy")
+
+    def law(w: object, s: object) -> object:
+        return 2 * np.exp(w[0]) * s[0] / (5 * np.exp(w[1]) + s[0] + s[0] ** 2 / (10 * np.exp(w[2])))
+
+    family = op.Family(law, n_weights=3, differentiate=library)
+    w, s = [0.1, -0.2, 0.3], [3.0]
+    assert family.table()["grad_w"](w, s) == pytest.approx(grad_w(w, s), rel=1e-12), "with 64 bits"
+    optimizer = op.Optimizer({"substrate": (0.0, 100.0)}, op.GoUcb(family=family), trials=6)
+    for _ in range(6):
         params = optimizer.ask()
-        optimizer.tell(params, params["x"])
-    assert optimizer.recommend().params["x"] > 0.9
+        optimizer.tell(params, rate([0, 0, 0], [params["substrate"]]))
+    return optimizer.recommend() is not None
 
 
 def test_what_goes_wrong_in_a_family_is_raised() -> None:
@@ -144,6 +171,32 @@ def test_what_goes_wrong_in_a_family_is_raised() -> None:
         op.Study("s", {"x": (0.0, 1.0)}, direction="minimize", optimizer=op.GoUcb(family=op.Family(rate, 3)))
     with pytest.raises(ValueError, match="the prior has 2 numbers"):
         op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(family=op.Family(rate, 3, prior_std=[1, 1])))
+
+
+def test_ctrl_c_leaves_a_family_and_an_optimizer_that_can_go_on() -> None:
+    script = """
+import os, signal, threading, time
+import optimist as op
+
+def line(w, x):
+    time.sleep(0.0005)
+    return w[0] * x[0]
+
+optimizer = op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(family=op.Family(line, 1)), trials=9)
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        params = optimizer.ask()
+        optimizer.tell(params, params["x"])
+except KeyboardInterrupt:
+    again = optimizer.ask()
+    print(again["x"] == optimizer.recommend().params["x"] or 0 <= again["x"] <= 1)
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+while True:
+    optimizer.tell(optimizer.ask(), 1.0)
+"""
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert found.stdout == "True\n" and "KeyboardInterrupt" in found.stderr and "Fatal" not in found.stderr, found
 
 
 def test_the_proofs_report_each_round() -> None:
@@ -164,7 +217,8 @@ def test_the_proofs_report_each_round() -> None:
     for _ in range(6):
         params = paper.ask()
         paper.tell(params, params["x"])
-    assert len(paper.round_reports()) == 0
+    with pytest.raises(ValueError, match='only preset "theory" reports its rounds'):
+        paper.round_reports()
 
 
 def test_a_study_takes_the_presets() -> None:

@@ -4,9 +4,9 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -67,15 +67,15 @@ def test_a_fork_after_an_ask_can_ask() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_fork_has_a_connection_of_its_own(database: Path) -> None:
-    study = warm(storage=database)
+def test_a_fork_has_a_connection_of_its_own(storage: str) -> None:
+    study = warm(storage=storage)
     assert in_fork(lambda: [told(study) for _ in range(3)] == [15, 16, 17]) == 0
     assert told(study) == 18 and study.verify()
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_study_in_use_during_a_fork_is_an_error_or_works(database: Path) -> None:
-    study = warm(storage=database)
+def test_a_study_in_use_during_a_fork_is_an_error_or_works(storage: str) -> None:
+    study = warm(storage=storage)
     is_over = threading.Event()
 
     def work() -> None:
@@ -99,12 +99,29 @@ def test_a_study_in_use_during_a_fork_is_an_error_or_works(database: Path) -> No
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_children_of_every_kind_work_on_one_study(method: str, database: Path) -> None:
-    study = warm(storage=database)
+def test_children_of_every_kind_work_on_one_study(method: str, storage: str) -> None:
+    study = warm(storage=storage)
     with multiprocessing.get_context(method).Pool(2) as pool:
         numbers = pool.map(told, [study] * 6)
     assert sorted(numbers) == list(range(15, 21))
     assert len(study) == 21 and study.verify()
+
+
+def test_the_command_and_python_share_a_study(storage: str) -> None:
+    import json
+
+    program = os.path.join(sysconfig.get_path("scripts"), "optimist")
+    study = warm(storage=storage)
+
+    def command(*words: str) -> dict[str, object]:
+        found = subprocess.run([program, *words, "--storage", storage], capture_output=True, text=True, check=True)
+        return json.loads(found.stdout)
+
+    asked = command("ask", "s", "--json")
+    study.tell(int(asked["trial"]), 1.0)
+    assert command("show", "s", "--json")["complete"] == 16
+    assert study.get_trial(15).params == asked["params"] and study.verify()
+    assert repr(study).startswith("<optimist.Study 's' in ") and ":secret@" not in repr(study)
 
 
 def test_loky_works() -> None:

@@ -56,6 +56,58 @@ def test_trials_fail_are_cancelled_and_put_back(study: op.Study) -> None:
         study.cancel(dropped)
 
 
+def test_what_was_told_can_be_corrected(study: op.Study) -> None:
+    for trial in study.ask(3):
+        study.tell(trial, 715, noise_std=0.5, note="oven 2", metrics={"cost": 3})
+    study.amend(0, 71.5, reason="a slip of the pen")
+    study.amend(1, failed=True, reason="wrong gas")
+    study.amend(2, params={"x": 0.5})
+    first, second, third = study.trials
+    assert (first.value, first.noise_std, first.note, first.metrics) == (71.5, 0.5, "oven 2", {"cost": 3})
+    assert first.amended[0]["values"] == [715.0] and first.amended[0]["reason"] == "a slip of the pen"
+    assert (second.state, second.reason) == ("failed", "wrong gas") and third.params["x"] == 0.5
+    study.amend(2, cancelled=True)
+    assert study.trials[2].state == "cancelled" and study.verify()
+    for wrong, words in [({}, "say what was wrong"), ({"value": 1, "failed": True}, "only one of them")]:
+        with pytest.raises(ValueError, match=words):
+            study.amend(0, **wrong)
+    with pytest.raises(ValueError, match="nothing to amend yet"):
+        study.amend(study.ask(), 1.0)
+    with pytest.raises(ValueError, match=r"study.amend\(0, failed=True\) takes its value back"):
+        study.fail(0)
+
+
+def test_the_parameters_really_used_are_told(study: op.Study) -> None:
+    trial = study.ask()
+    trial.tell(1.0, params={"x": 0.125})
+    assert study.trials[0].params == {"x": 0.125, "k": trial["k"]}
+    with pytest.raises(op.SpaceError, match="outside its range"):
+        study.tell(study.ask(), 1.0, params={"x": 3})
+
+
+def test_what_failed_is_tried_again(study: op.Study) -> None:
+    first, second, third = study.ask(3)
+    study.fail(first)
+    study.fail(second)
+    study.cancel(third)
+    assert study.retry(third) == [2] and study.retry() == [0, 1] and study.retry() == []
+    assert [trial.number for trial in study.ask(3)] == [0, 1, 2]
+    study.tell(first, 1.0)
+    with pytest.raises(ValueError, match="only failed and cancelled trials can be put back"):
+        study.retry([first])
+
+
+def test_a_space_may_become_wider(database: Path, caplog: pytest.LogCaptureFixture) -> None:
+    study = op.Study("s", {"x": (0.0, 1.0), "k": ["a"]}, direction="minimize", storage=database)
+    study.tell(study.ask(), 1.0)
+    wider = op.Study("s", {"x": (0.0, 2.0), "k": ["a", "b"]}, direction="minimize", storage=database)
+    assert "has a wider space now" in caplog.text
+    wider.enqueue({"x": 1.5, "k": "b"})
+    assert wider.ask()["x"] == 1.5 and wider.verify()
+    with pytest.raises(ValueError, match="only wider bounds and further choices"):
+        op.Study("s", {"x": (0.5, 2.0), "k": ["a", "b"]}, direction="minimize", storage=database)
+
+
 def test_enqueued_points_come_first(study: op.Study) -> None:
     study.enqueue({"x": 0.25, "k": "b"})
     trial = study.ask()
@@ -111,6 +163,53 @@ def test_errors_are_the_built_in_ones_with_the_words_of_the_library(study: op.St
             op.Study("x", {"x": (0, 1)}, direction="minimize", seed=seed)  # type: ignore[arg-type]
 
 
+def test_a_panic_is_an_exception_that_asks_for_a_report(study: op.Study, capfd: pytest.CaptureFixture[str]) -> None:
+    from optimist import _native
+
+    for _ in range(2):
+        with pytest.raises(op.InternalError, match=r"a bug in Optimist: boo \(at .*lib\.rs:\d+\); please report it"):
+            _native.panic("boo")
+    assert capfd.readouterr().err == "", "the exception says it all"
+    study.tell(study.ask(), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda study: study.get_trial(-1), TypeError, "expected a trial or its number, got -1"),
+        (lambda study: study.ranking(0), ValueError, "n must be a whole number of 1 or more"),
+        (lambda study: study.ask(lease=-1), ValueError, "lease must be above 0"),
+        (lambda study: study.ask(worker=3), TypeError, "worker must be a text"),
+        (lambda study: study.tell(0, "1"), TypeError, "tell one number, or call `fail`"),
+        (lambda study: study.tell(0, 1, note=3), TypeError, "note must be a text"),
+        (lambda study: study.tell(0, 1, metrics={"a": object()}), TypeError, "cannot store a value of type object"),
+        (lambda study: study.fail(0, "x", kind="odd"), ValueError, "expected one of `infeasible`, `crashed`"),
+        (lambda study: study.enqueue(None), TypeError, "a point must be a dictionary"),
+        (lambda study: study.predict(None), TypeError, "expected dictionaries or a data frame"),
+        (lambda study: study.import_trials([{"x": 0, "k": "a", "value": "?"}]), ValueError, "row 0: `value` must be"),
+        (lambda study: op.Study(None, {"x": (0, 1)}, direction="minimize"), TypeError, "the name of a study must be"),
+        (lambda study: op.Study("\ud800", {"x": (0, 1)}, direction="minimize"), ValueError, "cannot be stored"),
+        (lambda study: op.Study("s", {"\ud800": (0, 1)}, direction="minimize"), ValueError, "cannot be stored"),
+        (lambda study: op.Study("s", {"x": (0, 1)}, direction="minimize", lease=0), ValueError, "lease must be above 0"),
+        (lambda study: op.Study("s", {"x": (0, 1)}, direction="minimize", trials=10**30), ValueError, "trials must be"),
+        (lambda study: op.Study("s", {"x": (0, 1)}, direction="minimize", target="a"), ValueError, "target must be"),
+        (lambda study: op.Study("s", {"x": (0, 1)}, direction="minimize", constraints=[3]), TypeError, "a constraint must"),
+    ],
+)
+def test_an_argument_that_cannot_be_meant_says_why(study: op.Study, call: object, error: type, words: str) -> None:
+    study.ask()
+    with pytest.raises(error, match=words):
+        call(study)  # type: ignore[operator]
+
+
+def test_settings_pass_through() -> None:
+    space = {"x": (0.0, 1.0)}
+    study = op.Study("s", space, direction="minimize", optimizer=op.GoUcb("paper", hidden=[5], exploration=2))
+    assert study._definition()["optimizer"] == {"name": "go-ucb", "preset": "paper", "hidden": [5], "exploration": 2}
+    with pytest.raises(ValueError, match="unknown field `kappa`, expected one of"):
+        op.Study("s", space, direction="minimize", optimizer=op.GoUcb(kappa=1))
+
+
 def test_a_stored_study_is_opened_again(database: Path) -> None:
     space = {"x": op.Float(0, 1), "layer": [(64, 64), None, len]}
     first = op.Study("s", space, direction="maximize", trials=5, storage=database)
@@ -145,6 +244,10 @@ def test_trials_from_elsewhere_are_imported_once(study: op.Study) -> None:
     assert study.import_trials(rows) == 0
     assert [trial.state for trial in study.trials] == ["complete", "failed"]
     assert study.import_trials([{"x": 0.3, "k": "b", "loss": 2}], value="loss") == 1
+    full = {"x": 0.4, "k": "a", "value": 3.0, "noise_std": 0.5, "note": "oven 2", "metrics_cost": 7}
+    assert study.import_trials([full]) == 1
+    last = study.trials[-1]
+    assert (last.value, last.noise_std, last.note, last.metrics) == (3.0, 0.5, "oven 2", {"cost": 7})
     with pytest.raises(ValueError, match="has no column `value`"):
         study.import_trials([{"x": 0.3, "k": "b", "loss": 2}])
 

@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::Args;
 use optimist_study::objective::STORAGE_VARIABLE;
 use optimist_study::worker::MAX_WORKERS;
-use optimist_study::{Storage, StorageError, Study};
+use optimist_study::{AskTell, Storage, StorageError, Study};
 
 use crate::show::say;
 
@@ -70,20 +70,36 @@ impl StudyArgs {
     pub fn open(&self) -> anyhow::Result<Study> {
         Ok(Study::open(&self.storage.storage()?, &self.study)?)
     }
+
+    /// Opens it to ask and tell, however large it is.
+    pub fn open_to_tell(&self) -> anyhow::Result<AskTell> {
+        Ok(AskTell::open(&self.storage.storage()?, &self.study)?)
+    }
 }
 
 impl AnyStudyArgs {
     /// Opens it.
     pub fn open(&self) -> anyhow::Result<Study> {
+        let (storage, name) = self.find()?;
+        Ok(Study::open(&storage, &name)?)
+    }
+
+    /// Opens it to ask and tell, however large it is.
+    pub fn open_to_ask(&self) -> anyhow::Result<AskTell> {
+        let (storage, name) = self.find()?;
+        Ok(AskTell::open(&storage, &name)?)
+    }
+
+    fn find(&self) -> anyhow::Result<(Storage, String)> {
         let storage = self.storage.storage()?;
         if let Some(name) = &self.study {
-            return Ok(Study::open(&storage, name)?);
+            return Ok((storage, name.clone()));
         }
         match &names(&storage)?[..] {
             [] => bail!(
                 "there are no studies in {storage} yet; `optimist run FILE` or `optimist create FILE` begins one"
             ),
-            [only] => Ok(Study::open(&storage, only)?),
+            [only] => Ok((storage, only.clone())),
             several => bail!(
                 "there are {} studies in {storage}; say which one: {}",
                 several.len(),

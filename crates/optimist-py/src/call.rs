@@ -1,5 +1,5 @@
-//! How Rust works for Python: with the interpreter free for other threads, heard by Ctrl-C, in a pool of threads that survives a
-//! fork, and without letting a panic through.
+//! How Rust works for Python: other Python threads run meanwhile, Ctrl-C is heard, a forked child gets a thread pool of its own, and
+//! a panic becomes an exception.
 //!
 //! The pool's threads never wait for a lock: who calls takes the lock first. A thread of the pool that waits for a part of its
 //! work may take up another caller's, and would wait for itself.
@@ -28,14 +28,12 @@ pub fn run<T: Send + 'static>(
     if !is_main_thread(py)? {
         return run_here(py, work);
     }
-    let done = heard(py, || catch_unwind(AssertUnwindSafe(work)), undo)?;
-    done.map_err(|panic| error::internal(py, message(&*panic)))
+    heard(py, || catch_unwind(AssertUnwindSafe(work)), undo)?.map_err(|panic| mistake(py, &*panic))
 }
 
-/// The same for work that is done in no time: Ctrl-C is heard right after it.
+/// The same for work that takes about a millisecond: Ctrl-C is heard right after it.
 pub fn run_here<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let done = py.detach(|| catch_unwind(AssertUnwindSafe(work)));
-    done.map_err(|panic| error::internal(py, message(&*panic)))
+    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| mistake(py, &*panic))
 }
 
 /// Only the main thread hears signals.
@@ -115,10 +113,23 @@ impl<T, U: FnOnce(T)> Task<T, U> {
     }
 }
 
-/// What a panic says.
-fn message(panic: &(dyn Any + Send)) -> String {
+/// Where the last panic was: its payload doesn't say.
+static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+/// From now on panics print nothing: the exception that they become says where they were.
+pub fn quieten_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        *lock(&LAST_PANIC) = panic.location().map(|place| format!("{}:{}", place.file(), place.line()));
+    }));
+}
+
+/// A panic as an exception.
+fn mistake(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned())
+    let text =
+        text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned());
+    let place = lock(&LAST_PANIC).take().unwrap_or_else(|| "an unknown place".to_owned());
+    error::internal(py, format!("{text} (at {place})"))
 }
 
 /// A mutex whose holder panicked is as good as any other here: whoever uses what it guards checks it.

@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 
-use optimist_plot::PlotError;
 use optimist_study::{StorageError, StudyError, StudyFileError};
 use pyo3::prelude::*;
 
@@ -33,14 +32,6 @@ pub fn study_file(py: Python<'_>, error: &StudyFileError) -> PyErr {
     }
 }
 
-/// A picture that cannot be drawn or written.
-pub fn plot(py: Python<'_>, error: &PlotError) -> PyErr {
-    match error {
-        PlotError::Write { source, .. } => named(py, "StorageError", format!("{error}: {source}")),
-        error => invalid(py, error),
-    }
-}
-
 /// A value that cannot be meant.
 pub fn invalid(py: Python<'_>, problem: impl Display) -> PyErr {
     named(py, "StudyError", problem)
@@ -48,7 +39,7 @@ pub fn invalid(py: Python<'_>, problem: impl Display) -> PyErr {
 
 /// A mistake of ours.
 pub fn internal(py: Python<'_>, problem: impl Display) -> PyErr {
-    let sentence = format!("optimist has made a mistake: {problem}; please report it with what you called");
+    let sentence = format!("this is a bug in Optimist: {problem}; please report it with what you called");
     named(py, "InternalError", sentence)
 }
 

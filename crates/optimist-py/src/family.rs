@@ -1,5 +1,6 @@
 //! A family of functions that is written in Python.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use optimist::Family;
@@ -19,24 +20,30 @@ pub struct Law {
     pub prior_std: Option<Vec<f64>>,
     /// The first exception that it raised and that nobody has heard of yet.
     pub raised: Mutex<Option<PyErr>>,
+    /// Nobody waits for it any more: it is not called again.
+    pub is_abandoned: AtomicBool,
 }
 
 /// One use of a law, as the engine wants it.
 pub struct Written(pub Arc<Law>);
 
 impl Law {
-    /// What a function gives; NaN from then on if it raises.
+    /// What a function gives; NaN if it raises, or if nobody waits for it.
     fn call(&self, function: &Py<PyAny>, w: &[f64], x: &[f64], out: &mut [f64]) {
-        let called: PyResult<Vec<f64>> =
-            Python::attach(|py| function.call1(py, (w.to_vec(), x.to_vec()))?.extract(py));
+        if self.is_abandoned.load(Ordering::Relaxed) {
+            return out.fill(f64::NAN);
+        }
+        let called: Option<PyResult<Vec<f64>>> =
+            Python::try_attach(|py| function.call1(py, (w.to_vec(), x.to_vec()))?.extract(py));
         match called {
-            Ok(numbers) if numbers.len() == out.len() => out.copy_from_slice(&numbers),
-            Ok(numbers) => {
+            Some(Ok(numbers)) if numbers.len() == out.len() => out.copy_from_slice(&numbers),
+            Some(Ok(numbers)) => {
                 let (got, wanted) = (numbers.len(), out.len());
                 let problem = format!("the family gave {got} numbers where {wanted} were expected");
                 self.fail(pyo3::exceptions::PyValueError::new_err(problem), out);
             }
-            Err(raised) => self.fail(raised, out),
+            Some(Err(raised)) => self.fail(raised, out),
+            None => out.fill(f64::NAN), // the interpreter is about to end
         }
     }
 

@@ -10,6 +10,7 @@ mod error;
 mod family;
 mod optimizer;
 mod plot;
+mod shared;
 mod study;
 
 use pyo3::prelude::*;
@@ -31,6 +32,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::call::quieten_panics();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("ENGINE_VERSION", optimist::ENGINE_VERSION)?;
         module.add("METHODS", optimist::Method::NAMES.to_vec())
@@ -39,7 +41,13 @@ mod _native {
     /// The command `optimist`: does what a command line asks for, and gives the exit status.
     #[pyfunction]
     fn command(py: Python<'_>, command_line: Vec<OsString>) -> u8 {
+        drop(std::panic::take_hook()); // the command prints what went wrong
         let status = py.detach(|| optimist_cli::execute(&command_line));
         (0..u8::MAX).find(|&number| ExitCode::from(number) == status).unwrap_or(u8::MAX)
+    }
+    /// Panics: for the test of what users see when we do.
+    #[pyfunction]
+    fn panic(py: Python<'_>, message: String) -> PyResult<()> {
+        crate::call::run(py, move || crate::call::in_pool(|| panic!("{message}")), drop)
     }
 }

@@ -1,11 +1,14 @@
 //! The low level: an optimizer of the core with the space that it searches, without storage.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use optimist::encode::Encoding;
 use optimist::space::{Assignment, Space};
 use optimist::{
-    GoUcb, Method, Observation, Optimizer as Core, Outcome, Recommendation, Settings, Suggestion, Truth, rng,
+    Family, GoUcb, Method, Observation, Optimizer as Core, Outcome, Recommendation, Settings, Suggestion,
+    Truth, rng,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,6 +17,9 @@ use crate::call;
 use crate::convert::{from_python, json_from_python, to_python};
 use crate::error;
 use crate::family::{Law, Written};
+
+/// How long to wait for a law in Python that Ctrl-C found in the middle of a call.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An optimizer that is asked for points and told what became of them.
 #[pyclass(frozen, module = "optimist._native")]
@@ -70,19 +76,20 @@ impl Optimizer {
         let law = family.map(|family| law(family, encoding.domain().dimension())).transpose()?.map(Arc::new);
         let is_scaled = family.map(|family| flag(family, "scaled")).transpose()?.unwrap_or(true);
         let (domain, own) = (encoding.domain(), law.clone());
-        let engine = match (method, own) {
+        if law.is_some() && !matches!(method, Method::GoUcb(_)) {
+            return Err(error::invalid(py, "only `go-ucb` takes a family of functions"));
+        }
+        let engine = call::run_here(py, || match (method, own) {
             (Method::GoUcb(settings), Some(law)) => {
                 let settings = if is_scaled { *settings } else { in_own_units(*settings) };
-                GoUcb::with_family(domain, trials, &settings, seed, move || {
-                    Box::new(Written(Arc::clone(&law)))
-                })
-                .map(|policy| Engine::GoUcb(Box::new(Core::new(domain.clone(), policy))))
+                let family = move || -> Box<dyn Family> { Box::new(Written(Arc::clone(&law))) };
+                let policy = GoUcb::with_family(domain, trials, &settings, seed, family);
+                policy.map(|policy| Engine::GoUcb(Box::new(Core::new(domain.clone(), policy))))
             }
             (Method::GoUcb(settings), None) => GoUcb::new(domain, trials, &settings, seed)
                 .map(|policy| Engine::GoUcb(Box::new(Core::new(domain.clone(), policy)))),
-            (method, None) => method.build(domain, trials, seed).map(|core| Engine::Other(Box::new(core))),
-            (_, Some(_)) => return Err(error::invalid(py, "only `go-ucb` takes a family of functions")),
-        };
+            (method, _) => method.build(domain, trials, seed).map(|core| Engine::Other(Box::new(core))),
+        })?;
         let engine = Mutex::new(engine.map_err(|problem| error::invalid(py, problem))?);
         Ok(Self { shared: Arc::new(Shared { encoding, seed, engine, law }) })
     }
@@ -164,13 +171,14 @@ impl Optimizer {
     /// The encoded point of parameters.
     fn encode(&self, py: Python<'_>, params: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
         let params: Assignment = from_python(params)?;
-        self.shared.encoding.encode(&params).map_err(|problem| error::named(py, "SpaceError", problem))
+        let encoded = call::run_here(py, || self.shared.encoding.encode(&params))?;
+        encoded.map_err(|problem| error::named(py, "SpaceError", problem))
     }
 
     /// The parameters of an encoded point, which is snapped to the space.
     fn decode<'py>(&self, py: Python<'py>, x: Vec<f64>) -> PyResult<Bound<'py, PyAny>> {
         let x = self.checked(py, x)?;
-        to_python(py, &self.shared.encoding.decode(&x))
+        to_python(py, &call::run_here(py, || self.shared.encoding.decode(&x))?)
     }
 }
 
@@ -187,10 +195,18 @@ impl Optimizer {
             let engine = &mut *engine;
             call::in_pool(|| work(&shared, engine))
         };
-        let result = call::run(py, work, drop)?;
+        let result = call::run(py, work, drop).inspect_err(|_| self.abandon(py))?;
         match self.shared.law.as_ref().and_then(|law| call::lock(&law.raised).take()) {
             Some(raised) => Err(raised),
             None => Ok(result),
+        }
+    }
+
+    /// After Ctrl-C: a law in Python is not called any more, and not in the middle of a call when the interpreter ends.
+    fn abandon(&self, py: Python<'_>) {
+        if let Some(law) = &self.shared.law {
+            law.is_abandoned.store(true, Ordering::Relaxed);
+            py.detach(|| drop(call::try_lock(&self.shared.engine, PATIENCE)));
         }
     }
 
@@ -239,6 +255,7 @@ fn law(family: &Bound<'_, PyDict>, dimension: usize) -> PyResult<Law> {
         prior_mean,
         prior_std,
         raised: Mutex::new(None),
+        is_abandoned: AtomicBool::new(false),
     })
 }
 

@@ -1,11 +1,10 @@
 //! Pictures of a study.
 
-use std::path::PathBuf;
-
 use optimist_plot::study::Plots as Drawn;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::call::run_here;
 use crate::convert::to_python;
 use crate::error;
 
@@ -16,24 +15,19 @@ pub struct Plots(pub Drawn);
 #[pymethods]
 impl Plots {
     /// All of them on one sheet.
-    fn svg(&self, py: Python<'_>) -> String {
-        py.detach(|| self.0.svg())
+    fn svg(&self, py: Python<'_>) -> PyResult<String> {
+        run_here(py, || self.0.svg())
     }
 
     /// The same, as a PNG file.
     fn png<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let png = py.detach(|| self.0.png()).map_err(|error| error::plot(py, &error))?;
+        let png = run_here(py, || self.0.png())?.map_err(|error| error::invalid(py, error))?;
         Ok(PyBytes::new(py, &png))
     }
 
     /// A page that needs nothing else.
-    fn html(&self, py: Python<'_>) -> String {
-        py.detach(|| self.0.html())
-    }
-
-    /// Writes a file whose name ends in `.svg`, `.png` or `.html`.
-    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.0.write(&path)).map_err(|error| error::plot(py, &error))
+    fn html(&self, py: Python<'_>) -> PyResult<String> {
+        run_here(py, || self.0.html())
     }
 
     /// The numbers behind them, by kind.

@@ -1,8 +1,7 @@
-//! A study, as the package calls it: `optimist_study::Study` behind a lock, in this process or in a child of it.
+//! A study, as the package calls it: what can be done to it, and what it says.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -11,8 +10,8 @@ use optimist::space::Assignment;
 use optimist_plot::study::{PlotKind, Plots as Drawn};
 use optimist_study::view::{Best, ListedStudy, StudyView, TrialView};
 use optimist_study::{
-    Definition, Evaluation, FailureKind, Import, Job, Kept, Measurement, Storage, StudyError, StudyFile,
-    StudyInsight, Trial,
+    Amendment, Definition, Evaluation, FailureKind, Import, Job, Kept, Measurement, Storage, StudyError,
+    StudyFile, StudyInsight, Trial,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySet};
@@ -22,96 +21,16 @@ use crate::call;
 use crate::convert::{from_python, json_from_python, to_python};
 use crate::error;
 use crate::plot::Plots;
+use crate::shared::{Problem, Shared, lines, storage_at};
 
-/// A suggestion that takes no longer is not worth a thread of its own: Ctrl-C is heard right after it.
-const QUICK: Duration = Duration::from_millis(20);
-
-/// How long a study may be in use by a thread that a fork has left behind.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// A suggestion is made in the caller's thread if the last one took no longer: a thread of its own, in which it could not delay Ctrl-C,
+/// costs 0.06 ms.
+const QUICK: Duration = Duration::from_millis(1);
 
 /// A study in its storage. Threads may share it; a child that was forked opens it anew.
 #[pyclass(frozen, module = "optimist._native")]
 pub struct Study {
     shared: Arc<Shared>,
-}
-
-struct Shared {
-    /// `None` is memory.
-    place: Option<String>,
-    /// Its last suggestion took long enough that Ctrl-C should not have to wait for the next.
-    is_slow: AtomicBool,
-    /// The process that last used it: what can be known without the lock.
-    process: AtomicU32,
-    open: Mutex<Open>,
-}
-
-struct Open {
-    /// The process that opened it; 0 if it was left in an unknown state.
-    owner: u32,
-    study: optimist_study::Study,
-}
-
-/// Why something cannot be done with a study in this process.
-enum Problem {
-    Study(StudyError),
-    /// A thread that is not there any more was using it.
-    Forked,
-}
-
-impl From<StudyError> for Problem {
-    fn from(error: StudyError) -> Self {
-        Self::Study(error)
-    }
-}
-
-impl Problem {
-    fn raise(self, py: Python<'_>) -> PyErr {
-        match self {
-            Self::Study(error) => error::study(py, error),
-            Self::Forked => error::invalid(
-                py,
-                "this study was in use by another thread when the process was forked; open it anew in the child",
-            ),
-        }
-    }
-}
-
-impl Shared {
-    /// Does `work` with the study as this process has it.
-    fn with<T: Send>(
-        &self,
-        work: impl FnOnce(&mut optimist_study::Study) -> Result<T, StudyError> + Send,
-    ) -> Result<T, Problem> {
-        let pid = std::process::id();
-        let mut open = match call::try_lock(&self.open, PATIENCE) {
-            Some(open) => open,
-            None if self.process.load(Ordering::Relaxed) != pid => return Err(Problem::Forked),
-            None => call::lock(&self.open),
-        };
-        if open.owner != pid {
-            let study = self.again(&mut open.study)?;
-            // Not dropped: its connection belongs to the parent, and would be closed for both.
-            std::mem::forget(std::mem::replace(&mut *open, Open { owner: pid, study }));
-            self.process.store(pid, Ordering::Relaxed);
-        }
-        open.owner = 0; // should `work` panic, the study is opened again
-        let study = &mut open.study;
-        let result = work(study);
-        open.owner = pid;
-        Ok(result?)
-    }
-
-    /// The same study over a connection of this process; a copy of it, if it is in memory.
-    fn again(&self, study: &mut optimist_study::Study) -> Result<optimist_study::Study, StudyError> {
-        match &self.place {
-            Some(place) => optimist_study::Study::open(&place.parse()?, study.name()),
-            None => optimist_study::Study::restore(
-                &Storage::memory(),
-                lines(study)?.iter().map(String::as_str),
-                None,
-            ),
-        }
-    }
 }
 
 #[pymethods]
@@ -165,7 +84,7 @@ impl Study {
     fn delete(&self, py: Python<'_>) -> PyResult<()> {
         let place = self.shared.place.clone();
         self.call(py, move |study| match place {
-            Some(place) => optimist_study::Study::open(&place.parse()?, study.name())?.delete(),
+            Some(place) => optimist_study::Study::open(&storage_at(Some(&place))?, study.name())?.delete(),
             None => optimist_study::Study::open(study.storage(), study.name())?.delete(),
         })
     }
@@ -215,24 +134,52 @@ impl Study {
     }
 
     /// A trial was measured. Whether that was news.
-    #[pyo3(signature = (trial, value, noise_std=None, note=None, metrics=None, seconds=None))]
-    #[allow(clippy::too_many_arguments, reason = "a keyword each, as Python has them")]
+    #[pyo3(signature = (trial, measured, seconds=None, params=None))]
     fn tell(
         &self,
         py: Python<'_>,
         trial: usize,
-        value: f64,
-        noise_std: Option<f64>,
-        note: Option<String>,
-        metrics: Option<&Bound<'_, PyAny>>,
+        measured: Measured<'_>,
         seconds: Option<f64>,
+        params: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
-        let metrics = match metrics.map(json_from_python).transpose()? {
-            Some(Value::Object(metrics)) => Some(Box::new(metrics)),
-            _ => None,
+        let (measured, with) = (measurement(measured)?, assignment(params)?);
+        self.call(py, move |study| Ok(study.tell_with(trial, measured, seconds, &with)? == Kept::Stored))
+    }
+
+    /// Something else came of a trial that has ended: `outcome` is a measurement, why it failed, or `None` if it is to be
+    /// cancelled; left out, only `params` are corrected. Whether that was news.
+    #[pyo3(signature = (trial, params, reason, outcome=None, is_cancelled=false))]
+    fn amend(
+        &self,
+        py: Python<'_>,
+        trial: usize,
+        params: Option<&Bound<'_, PyDict>>,
+        reason: Option<String>,
+        outcome: Option<Outcome<'_>>,
+        is_cancelled: bool,
+    ) -> PyResult<bool> {
+        let with = assignment(params)?;
+        let outcome = match outcome {
+            Some(Outcome::Measured(measured)) => Some(Amendment::Measured(measurement(measured)?)),
+            Some(Outcome::Failed(reason)) => Some(Amendment::Failed { reason }),
+            None => is_cancelled.then_some(Amendment::Cancelled),
         };
-        let measured = Measurement { value, noise_std, note, metrics };
-        self.call(py, move |study| Ok(study.tell(trial, measured, seconds)? == Kept::Stored))
+        self.call(py, move |study| {
+            study.refresh()?;
+            let outcome = outcome.map(|outcome| match (outcome, study.state().trials().get(trial)) {
+                (Amendment::Measured(measured), Some(known)) => {
+                    Amendment::Measured(known.corrected(measured))
+                }
+                (outcome, _) => outcome,
+            });
+            Ok(study.amend(trial, &with, outcome, reason.as_deref())? == Kept::Stored)
+        })
+    }
+
+    /// Puts trials back that failed or were cancelled; gives those that were.
+    fn retry(&self, py: Python<'_>, trials: Vec<usize>) -> PyResult<Vec<usize>> {
+        self.call(py, move |study| study.retry(&trials))
     }
 
     /// A trial gave no value; `kind` is a word of the log, such as `crashed`.
@@ -268,17 +215,18 @@ impl Study {
         self.call(py, move |study| study.enqueue(&params))
     }
 
-    /// Adds trials that were made elsewhere, all or none: each with its parameters, a value or `None`, the noise of the value, and
-    /// why there is none. How many were new.
+    /// Adds trials that were made elsewhere, all or none: each with its parameters, and with what was measured or why nothing was. How
+    /// many were new.
     fn import_trials(&self, py: Python<'_>, trials: Vec<ImportedTrial<'_>>) -> PyResult<usize> {
-        let import = |(params, value, noise_std, reason): ImportedTrial<'_>| -> PyResult<Import> {
-            let outcome = match value {
-                Some(value) => Ok(Measurement { noise_std, ..Measurement::new(value) }),
-                None => Err(reason.unwrap_or_else(|| "failed".to_owned())),
+        let import = |(params, outcome): ImportedTrial<'_>| -> PyResult<Import> {
+            let outcome = match outcome {
+                Outcome::Measured(measured) => Ok(measurement(measured)?),
+                Outcome::Failed(reason) => Err(reason),
             };
             Ok(Import { params: from_python(&params)?, outcome })
         };
         let imports = trials.into_iter().map(import).collect::<PyResult<Vec<_>>>()?;
+        self.shared.is_slow.store(true, Ordering::Relaxed);
         self.call(py, move |study| Ok(study.import(&imports)?.n_added))
     }
 
@@ -293,6 +241,11 @@ impl Study {
             Ok(serde_json::to_value(StudyView::new(study, best, &leases)).unwrap_or_default())
         })?;
         to_python(py, &view)
+    }
+
+    /// Where it is kept, without secrets.
+    fn place(&self, py: Python<'_>) -> PyResult<String> {
+        self.call(py, |study| Ok(study.storage().to_string()))
     }
 
     /// Its definition, with the plan as it is now.
@@ -404,7 +357,17 @@ impl Study {
     }
 }
 
-type ImportedTrial<'py> = (Bound<'py, PyAny>, Option<f64>, Option<f64>, Option<String>);
+/// A value, its noise, a note, metrics.
+type Measured<'py> = (f64, Option<f64>, Option<String>, Option<Bound<'py, PyAny>>);
+
+/// What came of a trial.
+#[derive(FromPyObject)]
+enum Outcome<'py> {
+    Failed(String),
+    Measured(Measured<'py>),
+}
+
+type ImportedTrial<'py> = (Bound<'py, PyAny>, Outcome<'py>);
 
 impl Study {
     fn open_by(
@@ -412,15 +375,10 @@ impl Study {
         place: Option<String>,
         open: impl FnOnce(&Storage) -> Result<optimist_study::Study, StudyError> + Send + 'static,
     ) -> PyResult<Self> {
-        let storage = match &place {
-            Some(place) => place.parse::<Storage>().map_err(|error| error::storage(py, &error))?,
-            None => Storage::memory(),
-        };
+        let storage = storage_at(place.as_deref()).map_err(|error| error::storage(py, &error))?;
         let study = call::run(py, move || call::in_pool(|| open(&storage)), drop)?;
         let study = study.map_err(|error| error::study(py, error))?;
-        let owner = std::process::id();
-        let (process, open) = (AtomicU32::new(owner), Mutex::new(Open { owner, study }));
-        Ok(Self { shared: Arc::new(Shared { place, is_slow: AtomicBool::new(false), process, open }) })
+        Ok(Self { shared: Arc::new(Shared::new(place, study)) })
     }
 
     /// Does `work` that takes no time but that of storage. In memory there is nothing to wait for.
@@ -476,7 +434,7 @@ impl Study {
 /// The studies of a storage, as `optimist list --json` has them.
 #[pyfunction]
 pub fn studies<'py>(py: Python<'py>, place: String) -> PyResult<Bound<'py, PyAny>> {
-    let storage: Storage = place.parse().map_err(|error| error::storage(py, &error))?;
+    let storage = storage_at(Some(&place)).map_err(|error| error::storage(py, &error))?;
     let list = move || -> Result<Vec<ListedStudy>, StudyError> {
         if !storage.exists()? {
             return Ok(Vec::new());
@@ -488,13 +446,16 @@ pub fn studies<'py>(py: Python<'py>, place: String) -> PyResult<Bound<'py, PyAny
     to_python(py, &listed)
 }
 
-fn lines(study: &mut optimist_study::Study) -> Result<Vec<String>, StudyError> {
-    let mut lines = Vec::new();
-    study.export(|line| {
-        lines.push(line.to_owned());
-        ControlFlow::Continue(())
-    })?;
-    Ok(lines)
+fn measurement((value, noise_std, note, metrics): Measured<'_>) -> PyResult<Measurement> {
+    let metrics = match metrics.as_ref().map(json_from_python).transpose()? {
+        Some(Value::Object(metrics)) => Some(Box::new(metrics)),
+        _ => None,
+    };
+    Ok(Measurement { value, noise_std, note, metrics })
+}
+
+fn assignment(params: Option<&Bound<'_, PyDict>>) -> PyResult<Assignment> {
+    params.map_or_else(|| Ok(Assignment::default()), |params| from_python(params))
 }
 
 /// A definition in Python's own types. What is wrong with its space or its optimizer is said in their own words.

@@ -73,7 +73,7 @@ pub use interrupt::Interrupt;
 pub use log::{Storage, StorageError};
 pub use objective::Objective;
 pub use state::{State, Widening};
-pub use study::{Import, Imported, Job, Kept, Salvaged, Study, backup};
+pub use study::{AskTell, Import, Imported, Job, Kept, Salvaged, Study, backup};
 pub use study_file::{StudyFile, StudyFileError};
 pub use trial::{Amended, Failure, Trial, TrialState};
 pub use view::Best;

@@ -6,6 +6,8 @@
 
 mod agenda;
 mod amend;
+pub(crate) mod brief;
+mod trials;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -20,6 +22,8 @@ use crate::evaluation::Measurement;
 use crate::event::{Cause, Event, Record, Source};
 use crate::trial::{Failure, Trial, TrialState};
 pub use agenda::{Next, Over};
+use brief::LeftOut;
+use trials::Trials;
 
 /// How a study stands after its log so far.
 #[derive(Debug, Clone)]
@@ -29,7 +33,7 @@ pub struct State {
     engine: u32,
     head: u64,
     created_at: u64,
-    trials: Vec<Trial>,
+    trials: Trials,
     /// Points that somebody wants to be tried, the oldest first.
     queue: VecDeque<Assignment>,
     running: BTreeSet<usize>,
@@ -39,6 +43,8 @@ pub struct State {
     /// The expected gains of the last suggestions, where they are known.
     gains: VecDeque<Option<f64>>,
     updates: Vec<Update>,
+    /// What is left out of it, if anything is.
+    left_out: Option<LeftOut>,
     /// How often updates that were there before have changed.
     revision: usize,
     widenings: Vec<Widening>,
@@ -98,13 +104,14 @@ impl State {
             engine,
             head: 1,
             created_at: at,
-            trials: Vec::new(),
+            trials: Trials::default(),
             queue: VecDeque::new(),
             running: BTreeSet::new(),
             waiting: BTreeSet::new(),
             n_counted: 0,
             gains: VecDeque::new(),
             updates,
+            left_out: None,
             revision: 0,
             widenings: Vec::new(),
         })
@@ -239,7 +246,7 @@ impl State {
     }
 
     fn set_state(&mut self, trial: usize, state: TrialState, at: u64) {
-        let known = &mut self.trials[trial];
+        let Some(known) = self.trials.get_mut(trial) else { return };
         let counts = |state| state != TrialState::Cancelled && known.source != Source::Imported;
         self.n_counted = self.n_counted + usize::from(counts(state)) - usize::from(counts(known.state));
         known.state = state;
@@ -290,17 +297,27 @@ impl State {
 
     /// All trials, by number.
     pub fn trials(&self) -> &[Trial] {
-        &self.trials
+        self.trials.all()
+    }
+
+    /// A trial by its number.
+    pub fn trial(&self, number: usize) -> Option<&Trial> {
+        self.trials.get(number)
+    }
+
+    /// How many trials there are.
+    pub fn n_trials(&self) -> usize {
+        self.trials.len()
     }
 
     /// Trials that somebody runs.
     pub fn running(&self) -> impl Iterator<Item = &Trial> {
-        self.running.iter().map(|&trial| &self.trials[trial])
+        self.running.iter().filter_map(|&trial| self.trials.get(trial))
     }
 
     /// Trials that were put back and wait for somebody to run them.
     pub fn waiting(&self) -> impl Iterator<Item = &Trial> {
-        self.waiting.iter().map(|&trial| &self.trials[trial])
+        self.waiting.iter().filter_map(|&trial| self.trials.get(trial))
     }
 
     /// Points that somebody wants to be tried, the oldest first.
@@ -320,7 +337,7 @@ impl State {
 
     /// How many trials are in this state.
     pub fn count(&self, state: TrialState) -> usize {
-        self.trials.iter().filter(|trial| trial.state == state).count()
+        self.trials().iter().filter(|trial| trial.state == state).count()
     }
 
     /// What the optimizer is told, in order. Those that were there before stay as they are until [`State::revision`] rises.
@@ -341,7 +358,7 @@ impl State {
     /// Why points were drawn at random that a model should have chosen, and how many.
     pub fn random_draws(&self) -> BTreeMap<&str, usize> {
         let mut draws = BTreeMap::new();
-        for trial in &self.trials {
+        for trial in self.trials() {
             if let Some(Why::Random { because }) = &trial.why {
                 *draws.entry(because.as_str()).or_default() += 1;
             }
@@ -352,7 +369,7 @@ impl State {
     /// The trial with the best value observed, the first of equals.
     pub fn best_observed(&self) -> Option<&Trial> {
         let direction = self.definition.direction;
-        let valued = self.trials.iter().filter_map(|trial| Some((trial.value()?, trial)));
+        let valued = self.trials().iter().filter_map(|trial| Some((trial.value()?, trial)));
         let best = valued.reduce(|best, next| if direction.is_better(next.0, best.0) { next } else { best });
         best.map(|(_, trial)| trial)
     }

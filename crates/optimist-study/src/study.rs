@@ -1,12 +1,15 @@
 //! A study in its storage: how it is opened and looked at.
 //!
-//! What can be done to it is in `change`, and about what it has already in `amend`; how that gets into the log in `commit`, and how whole logs and trials of others come
-//! in and out in `transfer`.
+//! What can be done to it is in `change`, and about what it has already in `amend`; how that gets into the log in `commit`, and how
+//! whole logs and trials of others come in and out in `transfer`. `ask_tell` is a study of which only that is loaded that these
+//! two need, from a `snapshot` beside the log.
 
 mod amend;
+mod ask_tell;
 mod change;
 mod commit;
 mod rescue;
+mod snapshot;
 mod transfer;
 
 use std::ops::ControlFlow;
@@ -24,7 +27,9 @@ use crate::state::State;
 use crate::suggest::{self, Sampler, Verification};
 use crate::view::Best;
 use crate::view::number::count;
+pub use ask_tell::AskTell;
 pub use rescue::{Salvaged, backup};
+use snapshot::Snapshot;
 
 /// A study that is open.
 pub struct Study {
@@ -35,6 +40,7 @@ pub struct Study {
     /// Made when it is first needed.
     sampler: Option<Sampler>,
     identity: Identity,
+    snapshot: Snapshot,
 }
 
 /// A trial to be measured.
@@ -104,23 +110,9 @@ impl Study {
     /// # Errors
     /// If it is not, or its log cannot be read.
     pub fn open(storage: &Storage, name: &str) -> Result<Self, StudyError> {
-        let not_found = |others| {
-            let (name, storage) = (name.to_owned(), storage.to_string());
-            Err(StudyError::NotFound { name, storage, others })
-        };
-        if !storage.exists()? {
-            return not_found(Vec::new());
-        }
-        let mut log = storage.connect()?;
-        let entries = log.studies()?;
-        match entries.iter().find(|entry| entry.name == name) {
-            Some(entry) => {
-                let state = fold(&mut *log, entry.id)?;
-                let state = state.ok_or_else(|| StudyError::broken(1, "the log is empty"))?;
-                Ok(Self::with(storage, log, entry.id, state, None))
-            }
-            None => not_found(entries.into_iter().map(|entry| entry.name).collect()),
-        }
+        let (mut log, id) = find(storage, name)?;
+        let state = whole(&mut *log, id)?;
+        Ok(Self::with(storage, log, id, state, None))
     }
 
     /// Opens the study of that name, with the plan as it is now wanted, or begins it; whether it was there. A space with wider
@@ -172,7 +164,8 @@ impl Study {
         state: State,
         sampler: Option<Sampler>,
     ) -> Self {
-        Self { storage: storage.clone(), log, id, state, sampler, identity: Identity::current() }
+        let (storage, identity) = (storage.clone(), Identity::current());
+        Self { storage, log, id, state, sampler, identity, snapshot: Snapshot::default() }
     }
 }
 
@@ -203,6 +196,9 @@ impl Study {
     /// # Errors
     /// If the log cannot be read.
     pub fn refresh(&mut self) -> Result<(), StudyError> {
+        if self.state.is_brief() {
+            return self.refresh_brief();
+        }
         read_on(&mut *self.log, self.id, &mut self.state)
     }
 
@@ -280,12 +276,37 @@ impl Study {
     fn sampler(&mut self) -> Result<(&Sampler, &State), StudyError> {
         let sampler = match self.sampler.take() {
             Some(sampler) => sampler,
-            None => Sampler::new(&self.state)?,
+            None => {
+                let points = self.recall()?;
+                Sampler::with_points(&self.state, points)?
+            }
         };
         let sampler = self.sampler.insert(sampler);
         sampler.refresh(&self.state)?;
         Ok((sampler, &self.state))
     }
+}
+
+/// A study by its name.
+fn find(storage: &Storage, name: &str) -> Result<(Box<dyn Log>, StudyId), StudyError> {
+    let not_found = |others| {
+        let (name, storage) = (name.to_owned(), storage.to_string());
+        Err(StudyError::NotFound { name, storage, others })
+    };
+    if !storage.exists()? {
+        return not_found(Vec::new());
+    }
+    let mut log = storage.connect()?;
+    let entries = log.studies()?;
+    match entries.iter().find(|entry| entry.name == name) {
+        Some(entry) => Ok((log, entry.id)),
+        None => not_found(entries.into_iter().map(|entry| entry.name).collect()),
+    }
+}
+
+/// The state of a study in storage, folded from its first record on.
+fn whole(log: &mut dyn Log, id: StudyId) -> Result<State, StudyError> {
+    fold(log, id)?.ok_or_else(|| StudyError::broken(1, "the log is empty"))
 }
 
 /// The state of a study in storage; `None` if it has no record.

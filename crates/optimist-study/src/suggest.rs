@@ -27,8 +27,11 @@ const MOST_FOR_A_PROCESS: usize = 10_000;
 /// If there are too many values for it.
 pub(crate) fn check_size(state: &State) -> Result<(), StudyError> {
     let optimizer = state.definition().optimizer.name();
+    if !optimizer.starts_with("gp-") {
+        return Ok(());
+    }
     let n_values = state.trials().iter().map(|trial| trial.measurements.len()).sum();
-    if optimizer.starts_with("gp-") && n_values > MOST_FOR_A_PROCESS {
+    if n_values > MOST_FOR_A_PROCESS {
         let optimizer = optimizer.to_owned();
         return Err(StudyError::TooManyValues { optimizer, n_values, most: MOST_FOR_A_PROCESS });
     }
@@ -52,8 +55,16 @@ impl Sampler {
     /// # Errors
     /// If the settings of the optimizer do not fit the study.
     pub fn new(state: &State) -> Result<Self, StudyError> {
+        Self::with_points(state, Vec::new())
+    }
+
+    /// The same with the encoded points of the first trials at hand.
+    ///
+    /// # Errors
+    /// If the settings of the optimizer do not fit the study.
+    pub fn with_points(state: &State, points: Vec<Vec<f64>>) -> Result<Self, StudyError> {
         let optimizer = build(state.definition(), state.encoding().domain(), state.plan().trials)?;
-        Ok(Self { optimizer, points: Vec::new(), n_applied: 0, revision: state.revision() })
+        Ok(Self { optimizer, points, n_applied: 0, revision: state.revision() })
     }
 
     /// Applies what has happened since; from the start if what it knows was amended.
@@ -98,7 +109,9 @@ impl Sampler {
     }
 
     fn point(&mut self, trial: usize, state: &State) -> Result<Vec<f64>, StudyError> {
-        for known in &state.trials()[self.points.len().min(trial + 1)..=trial] {
+        for number in self.points.len()..=trial {
+            let missing = || StudyError::broken(state.head(), format!("there is no trial {number}"));
+            let known = state.trial(number).ok_or_else(missing)?;
             let x = state.encoding().encode(&known.params);
             let broken = |error| StudyError::broken(state.head(), format!("trial {}: {error}", known.number));
             self.points.push(x.map_err(broken)?);

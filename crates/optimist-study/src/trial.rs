@@ -2,13 +2,13 @@
 
 use optimist::Why;
 use optimist::space::Assignment;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::evaluation::Measurement;
 use crate::event::{FailureKind, Source};
 
 /// One point that is or was tried.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// Counted from 0, in the order of asking.
     pub number: usize,
@@ -39,7 +39,7 @@ pub struct Trial {
 }
 
 /// What the log said of a trial until it was amended.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Amended {
     /// When: milliseconds since 1970.
     pub at: u64,
@@ -49,7 +49,7 @@ pub struct Amended {
     /// How the trial stood.
     pub state: TrialState,
     /// What had been measured.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<f64>,
     /// What it was thought to be run with, if that is another point.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +57,7 @@ pub struct Amended {
 }
 
 /// How a trial stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrialState {
     /// Somebody runs it.
@@ -73,7 +73,7 @@ pub enum TrialState {
 }
 
 /// Why there is no value.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
     /// In which way it failed; `None` if it was only put back.
     pub kind: Option<FailureKind>,
@@ -92,6 +92,17 @@ impl Trial {
         // A sum of finite values may be too large where their mean is not.
         let mean = if mean.is_finite() { mean } else { values().map(|value| value / n as f64).sum() };
         (n > 0).then_some(mean)
+    }
+
+    /// What to amend it with if `measured` is right: noise, note and metrics stay as they were told unless they are given.
+    pub fn corrected(&self, measured: Measurement) -> Measurement {
+        let told = self.measurements.first().cloned().unwrap_or_else(|| Measurement::new(measured.value));
+        Measurement {
+            value: measured.value,
+            noise_std: measured.noise_std.or(told.noise_std),
+            note: measured.note.or(told.note),
+            metrics: measured.metrics.or(told.metrics),
+        }
     }
 
     /// The first trial at this point, if it was replicated: itself otherwise.

@@ -57,8 +57,11 @@ pub fn maximize(
     let mut optimizer = Method::default().build(encoding.domain(), trials, seed)?;
     for trial in 0..trials as u64 {
         let x = optimizer.ask(&mut rng(seed, trial));
-        let y = f(&encoding.decode(&x));
+        let params = encoding.decode(&x);
+        let y = f(&params);
         let outcome = if y.is_finite() { Outcome::Value { y, noise_std: None } } else { Outcome::Failed };
+        // What was tried, to the last bit, and what a study would learn from: on a log scale decoding rounds.
+        let x = encoding.encode(&params).unwrap_or(x);
         optimizer.tell(Observation { x, outcome })?;
     }
     let best = optimizer.recommend().ok_or(RunError::NoValue { trials })?;

@@ -91,12 +91,10 @@ fn outcome(args: &AmendArgs, known: Option<&Trial>) -> Option<Amendment> {
         let reason = args.reason.clone().unwrap_or_else(|| "reported as failed".to_owned());
         return Some(Amendment::Failed { reason });
     }
-    let value = args.value?;
-    let told = known.and_then(|trial| trial.measurements.first().cloned());
-    let mut measured = Measurement { value, ..told.unwrap_or_else(|| Measurement::new(value)) };
-    measured.noise_std = args.noise_std.or(measured.noise_std);
-    measured.note = args.note.clone().or(measured.note);
-    measured.metrics = args.metrics.clone().map(Box::new).or(measured.metrics);
+    let (noise_std, note) = (args.noise_std, args.note.clone());
+    let measured =
+        Measurement { value: args.value?, noise_std, note, metrics: args.metrics.clone().map(Box::new) };
+    let measured = known.map_or_else(|| measured.clone(), |known| known.corrected(measured.clone()));
     Some(Amendment::Measured(measured))
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use optimist_study::view::number::shown;
-use optimist_study::{Job, Study};
+use optimist_study::{AskTell, Job};
 use serde_json::json;
 
 use crate::show::{cells, names, print, print_json, say, table};
@@ -46,7 +46,7 @@ pub struct AskArgs {
 
 /// Asks; errors are printed by `main`.
 pub fn execute(args: AskArgs) -> anyhow::Result<ExitCode> {
-    let mut study = args.study.open()?;
+    let mut study = args.study.open_to_ask()?;
     study.reclaim()?;
     let mut jobs = Vec::new();
     for _ in 0..args.n.get() {
@@ -58,24 +58,25 @@ pub fn execute(args: AskArgs) -> anyhow::Result<ExitCode> {
     }
     if !args.json {
         print(in_words(&study, &jobs))?;
+        let name = &study.definition().name;
         match &jobs[..] {
-            [job] => say(format!("when measured: optimist tell {} {} VALUE", study.name(), job.trial)),
-            _ => say(format!("when measured: optimist tell {} TRIAL VALUE", study.name())),
+            [job] => say(format!("when measured: optimist tell {name} {} VALUE", job.trial)),
+            _ => say(format!("when measured: optimist tell {name} TRIAL VALUE")),
         }
     }
-    let planned = study.state().plan().trials;
-    if study.state().n_counted() > planned {
+    let planned = study.definition().plan.trials;
+    if study.n_counted() > planned {
         say(format!("note: this is beyond the {planned} trials that were planned"));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn in_words(study: &Study, jobs: &[Job]) -> String {
+fn in_words(study: &AskTell, jobs: &[Job]) -> String {
     if let [Job { trial, params, .. }] = jobs {
         let rows = params.iter().map(|(name, value)| vec![name.to_owned(), shown(value)]).collect();
         return format!("trial {trial}\n{}", table(rows));
     }
-    let space = &study.state().definition().space;
+    let space = &study.definition().space;
     let title = std::iter::once("trial").chain(names(space)).map(str::to_owned).collect();
     let row = |job: &Job| std::iter::once(job.trial.to_string()).chain(cells(&job.params, space)).collect();
     table(std::iter::once(title).chain(jobs.iter().map(row)).collect())

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use optimist::space::Assignment;
 use optimist_study::view::TrialView;
-use optimist_study::{Evaluation, FailureKind, Kept, State, StudyError, Trial, TrialState};
+use optimist_study::{Evaluation, FailureKind, Kept, StudyError, Trial, TrialState};
 
 use crate::show::{print, print_json};
 use crate::storage::StudyArgs;
@@ -42,15 +43,16 @@ pub struct FailArgs {
 
 /// Stores the failure; errors are printed by `main`.
 pub fn execute(args: FailArgs) -> anyhow::Result<ExitCode> {
-    let mut study = args.study.open()?;
+    let mut study = args.study.open_to_tell()?;
     let kept = if args.cancel {
         study.cancel(args.trial)?;
         Kept::Stored
     } else {
         let kind = if args.retry { FailureKind::Retried } else { FailureKind::Infeasible };
-        study.tell(args.trial, Evaluation::failed(kind, args.reason), None)?
+        study.tell_with(args.trial, Evaluation::failed(kind, args.reason), None, &Assignment::default())?
     };
-    let trial = &study.state().trials()[args.trial];
+    let max_attempts = study.definition().plan.max_attempts;
+    let trial = study.trial(args.trial)?;
     if trial.state == TrialState::Complete {
         let (trial, state) = (trial.number, trial.state.word());
         return Err(StudyError::HasEnded { trial, state, wanted: "failed" }.into());
@@ -58,19 +60,18 @@ pub fn execute(args: FailArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         print_json(&TrialView::new(trial))?;
     } else {
-        print(in_words(study.state(), trial, kept))?;
+        print(in_words(trial, max_attempts, kept))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn in_words(state: &State, trial: &Trial, kept: Kept) -> String {
+fn in_words(trial: &Trial, max_attempts: usize, kept: Kept) -> String {
     let (number, word) = (trial.number, trial.state.word());
     let Trial { attempts, .. } = *trial;
     match (kept, trial.state) {
         (Kept::Already, _) => format!("trial {number} is {word} already; nothing was stored"),
         (Kept::Stored, TrialState::Waiting) => {
-            let most = state.plan().max_attempts;
-            format!("trial {number} waits for the next who asks: attempt {} of {most}", attempts + 1)
+            format!("trial {number} waits for the next who asks: attempt {} of {max_attempts}", attempts + 1)
         }
         (Kept::Stored, TrialState::Failed) if attempts > 1 => {
             format!("trial {number} has failed; that was attempt {attempts}")

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use optimist_study::view::TrialView;
 use optimist_study::view::number::significant;
-use optimist_study::{Kept, Measurement, State, Trial, TrialState};
+use optimist_study::{Kept, Measurement, Trial, TrialState};
 use serde_json::{Map, Value};
 
 use crate::pairs::read_pairs;
@@ -55,42 +55,41 @@ pub struct TellArgs {
 
 /// Tells; errors are printed by `main`.
 pub fn execute(args: TellArgs) -> anyhow::Result<ExitCode> {
-    let mut study = args.study.open()?;
-    let before = study.state().trials().get(args.trial).map(|trial| trial.state);
+    let mut study = args.study.open_to_tell()?;
+    let before = study.trial(args.trial)?.state;
     let TellArgs { value, noise_std, note, metrics, .. } = args;
     let measured = Measurement { value, noise_std, note, metrics: metrics.map(Box::new) };
-    let with = read_pairs(&args.with, &study.state().definition().space)?;
+    let with = read_pairs(&args.with, &study.definition().space)?;
     let kept = study.tell_with(args.trial, measured, None, &with)?;
-    let trial = &study.state().trials()[args.trial];
     if args.json {
-        print_json(&TrialView::new(trial))?;
+        print_json(&TrialView::new(study.trial(args.trial)?))?;
     } else {
-        print(in_words(study.state(), trial, before, kept, value))?;
+        let best = study.best_observed()?;
+        print(in_words(study.trial(args.trial)?, best, before, kept, value))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn in_words(state: &State, trial: &Trial, before: Option<TrialState>, kept: Kept, value: f64) -> String {
+fn in_words(trial: &Trial, best: Option<(usize, f64)>, before: TrialState, kept: Kept, value: f64) -> String {
     let (number, value) = (trial.number, significant(value, 6));
     if kept == Kept::Already {
         return format!("trial {number} has the value {value} already; nothing was stored");
     }
     let told = match before {
-        Some(TrialState::Complete) => {
+        TrialState::Complete => {
             let mean = significant(trial.value().unwrap_or(f64::NAN), 6);
             let n = trial.measurements.len();
             format!("trial {number} has {n} values now, the last {value}; it counts with their mean, {mean}")
         }
-        Some(state @ (TrialState::Failed | TrialState::Cancelled | TrialState::Waiting)) => {
-            format!("trial {number} was {} and is complete now, with {value}", state.word())
+        TrialState::Failed | TrialState::Cancelled | TrialState::Waiting => {
+            format!("trial {number} was {} and is complete now, with {value}", before.word())
         }
-        Some(TrialState::Running) | None => format!("trial {number} is complete, with {value}"),
+        TrialState::Running => format!("trial {number} is complete, with {value}"),
     };
-    match state.best_observed() {
-        Some(best) if best.number == number => format!("{told}: the best so far"),
-        Some(best) => {
-            let best_value = significant(best.value().unwrap_or(f64::NAN), 6);
-            format!("{told}; the best so far is trial {}, with {best_value}", best.number)
+    match best {
+        Some((best, _)) if best == number => format!("{told}: the best so far"),
+        Some((best, value)) => {
+            format!("{told}; the best so far is trial {best}, with {}", significant(value, 6))
         }
         None => told,
     }

@@ -5,6 +5,9 @@
 
 use super::StudyId;
 
+/// Where checksums begin.
+const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+
 /// The last record of a study that is known: its number and its link. Before the first, both are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Head {
@@ -94,15 +97,26 @@ fn link(study: StudyId, seq: u64, before: i64, body: &str) -> i64 {
     fnv_1a(bytes)
 }
 
+/// The checksum of a page that was made after record `made_after`: with another record in its place it is another.
+pub fn seal(study: StudyId, page: u64, made_after: Head, body: &[u8]) -> i64 {
+    let numbers = [study.0.cast_unsigned(), page, made_after.seq, made_after.link.cast_unsigned()];
+    let (words, rest) = body.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
+    let hash = numbers.into_iter().chain([body.len() as u64]).chain(words).fold(BASIS, |hash, word| {
+        (hash.rotate_left(29) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15) // a word at a time: pages are large
+    });
+    hash.cast_signed()
+}
+
 /// The checksum of a record of the first format, which knew nothing but its text.
 pub fn checksum(body: &str) -> i64 {
     fnv_1a(body.bytes())
 }
 
 fn fnv_1a(bytes: impl Iterator<Item = u8>) -> i64 {
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = bytes.fold(BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     hash.cast_signed()
 }
 

@@ -36,7 +36,8 @@ macro_rules! log_contract {
                 any_text_is_kept,
                 a_lease_goes_with_its_records,
                 a_lease_runs_out_unless_it_is_renewed_by_its_owner,
-                many_at_the_same_time_lose_nothing
+                many_at_the_same_time_lose_nothing,
+                pages_are_kept_together_or_not_at_all
             );
         }
     };
@@ -199,6 +200,27 @@ pub fn many_at_the_same_time_lose_nothing(storage: &Storage) {
         let expected = (0..N_RECORDS).map(|n| format!("{writer}/{n}"));
         assert!(own.map(|(_, body)| body).eq(expected.collect::<Vec<_>>().iter()));
     }
+}
+
+/// A storage need not keep any; one that does gives back what it was given, and of two who saw the same snapshot takes one.
+pub fn pages_are_kept_together_or_not_at_all(storage: &Storage) {
+    let mut log = connect(storage);
+    let study = log.create("s", "one").unwrap().unwrap();
+    append(&mut *log, study, 1, &["two", "three"]);
+    let long: Vec<u8> = (0..100_000_u32).map(|n| n.to_le_bytes()[0]).collect();
+    let is_kept = log.keep(study, 2, None, &[(0, b"frame".to_vec()), (7, long.clone())]).unwrap();
+    let page = |number| connect(storage).page(study, number).unwrap();
+    if !is_kept {
+        assert_eq!(page(0), None);
+        return;
+    }
+    assert_eq!((page(0), page(7), page(1)), (Some((2, b"frame".to_vec())), Some((2, long.clone())), None));
+    assert!(!log.keep(study, 3, Some(1), &[(0, b"late".to_vec()), (7, Vec::new())]).unwrap());
+    assert!(log.keep(study, 3, Some(2), &[(0, b"later".to_vec())]).unwrap());
+    assert_eq!((page(0), page(7)), (Some((3, b"later".to_vec())), Some((2, long))));
+    assert!(!log.keep(study, 9, Some(3), &[(0, b"of a record that is not there".to_vec())]).unwrap());
+    log.delete(study).unwrap();
+    assert_eq!(page(0), None);
 }
 
 fn connect(storage: &Storage) -> Box<dyn Log> {

@@ -86,6 +86,32 @@ pub trait Log: Send {
         Ok(())
     }
 
+    /// A page that was kept last beside the log of a study, and the record that it was made after. `None` if there is none, or that
+    /// record is not what it was when the page was made.
+    ///
+    /// # Errors
+    /// If storage cannot be read.
+    fn page(&mut self, study: StudyId, page: u64) -> Result<Option<(u64, Vec<u8>)>, StorageError> {
+        let _ = (study, page);
+        Ok(None)
+    }
+
+    /// Keeps pages that were made after record `head`, in the place of those with the same numbers, if page 0 is still the one that was
+    /// made after record `before`; whether it was. Pages are a cache: a storage that keeps none is as good.
+    ///
+    /// # Errors
+    /// If storage cannot be written.
+    fn keep(
+        &mut self,
+        study: StudyId,
+        head: u64,
+        before: Option<u64>,
+        pages: &[(u64, Vec<u8>)],
+    ) -> Result<bool, StorageError> {
+        let _ = (study, head, before, pages);
+        Ok(false)
+    }
+
     /// Removes a study with all its records; whether it was there.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ use self::address::Address;
 pub(super) use self::address::is_key_value;
 use self::certificates::{SslMode, client_config, ssl_mode};
 use self::connection::{Connector, Watch};
-use super::chain::{Chain, Head, Sieve, upgraded};
+use super::chain::{Chain, Head, Sieve, seal, upgraded};
 use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId};
 
 /// The version of the tables.
@@ -63,6 +63,14 @@ const TABLES: &str = "
         body TEXT NOT NULL,
         link BIGINT NOT NULL,
         PRIMARY KEY (study, seq)
+    );
+    CREATE TABLE IF NOT EXISTS optimist_pages (
+        study BIGINT NOT NULL,
+        page BIGINT NOT NULL,
+        seq BIGINT NOT NULL,
+        seal BIGINT NOT NULL,
+        body BYTEA NOT NULL,
+        PRIMARY KEY (study, page)
     );
     CREATE TABLE IF NOT EXISTS optimist_leases (
         study BIGINT NOT NULL,
@@ -307,12 +315,59 @@ impl Log for Postgres {
         })
     }
 
+    fn page(&mut self, study: StudyId, page: u64) -> Result<Option<(u64, Vec<u8>)>, StorageError> {
+        let found = self.persist(|client, _| {
+            let query = "SELECT pages.seq, link, seal, pages.body FROM optimist_pages AS pages
+                         JOIN optimist_linked USING (study, seq) WHERE pages.study = $1 AND page = $2";
+            let row = client.query_opt(query, &[&study.0, &page.cast_signed()])?;
+            row.map(|row| Ok((head(&row)?, row.try_get::<_, i64>(2)?, row.try_get::<_, Vec<u8>>(3)?)))
+                .transpose()
+        })?;
+        Ok(found
+            .filter(|(made_after, sum, body)| seal(study, page, *made_after, body) == *sum)
+            .map(|(made_after, _, body)| (made_after.seq, body)))
+    }
+
+    fn keep(
+        &mut self,
+        study: StudyId,
+        head: u64,
+        before: Option<u64>,
+        pages: &[(u64, Vec<u8>)],
+    ) -> Result<bool, StorageError> {
+        self.persist(|client, _| {
+            let mut transaction = client.transaction()?;
+            let lock = "SELECT 1 FROM optimist_studies WHERE id = $1 FOR UPDATE"; // and so it is not deleted meanwhile
+            let there = transaction.query_opt(lock, &[&study.0])?;
+            let record = "SELECT seq, link FROM optimist_linked WHERE study = $1 AND seq = $2";
+            let record = transaction.query_opt(record, &[&study.0, &head.cast_signed()])?;
+            let known = "SELECT seq FROM optimist_pages WHERE study = $1 AND page = 0";
+            let known = transaction.query_opt(known, &[&study.0])?;
+            let known = known.map(|row| row.try_get::<_, i64>(0)).transpose()?.map(i64::cast_unsigned);
+            let (Some(_), Some(record)) = (there, record) else { return Ok(false) };
+            if before.is_some() && known != before {
+                return Ok(false);
+            }
+            let made_after = self::head(&record)?;
+            for (page, body) in pages {
+                let sum = seal(study, *page, made_after, body);
+                let query = "INSERT INTO optimist_pages VALUES ($1, $2, $3, $4, $5) ON CONFLICT (study, page)
+                             DO UPDATE SET seq = excluded.seq, seal = excluded.seal, body = excluded.body";
+                let (page, head) = (page.cast_signed(), head.cast_signed());
+                transaction.execute(query, &[&study.0, &page, &head, &sum, &body])?;
+            }
+            transaction.commit()?;
+            Ok(true)
+        })
+    }
+
     fn delete(&mut self, study: StudyId) -> Result<bool, StorageError> {
         self.persist(|client, n_lost| {
             let mut transaction = client.transaction()?;
             let n_studies = transaction.execute("DELETE FROM optimist_studies WHERE id = $1", &[&study.0])?;
             transaction.execute("DELETE FROM optimist_linked WHERE study = $1", &[&study.0])?;
             transaction.execute("DELETE FROM optimist_leases WHERE study = $1", &[&study.0])?;
+            transaction.execute("DELETE FROM optimist_pages WHERE study = $1", &[&study.0])?;
             transaction.commit()?;
             Ok(n_studies > 0 || n_lost > 0)
         })

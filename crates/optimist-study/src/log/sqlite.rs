@@ -16,7 +16,7 @@ use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
 
-use super::chain::{Chain, Head, Sieve, checksum};
+use super::chain::{Chain, Head, Sieve, checksum, seal};
 use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId};
 
 /// In the header of our files: "OPTM".
@@ -27,6 +27,18 @@ const FORMAT: i64 = 2;
 
 /// How long to wait for others.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Pages of snapshots: a cache beside the log.
+const PAGES: &str = "
+    CREATE TABLE pages (
+        study INTEGER NOT NULL,
+        page INTEGER NOT NULL,
+        seq INTEGER NOT NULL, -- the record that it was made after
+        seal INTEGER NOT NULL,
+        body BLOB NOT NULL,
+        PRIMARY KEY (study, page)
+    ) WITHOUT ROWID;
+";
 
 const TABLES: &str = "
     CREATE TABLE studies (
@@ -327,10 +339,57 @@ impl Log for Sqlite {
         }
     }
 
+    fn page(&mut self, study: StudyId, page: u64) -> Result<Option<(u64, Vec<u8>)>, StorageError> {
+        if self.is_unlinked {
+            return Ok(None);
+        }
+        let read = || {
+            let query =
+                "SELECT pages.seq, linked.link, seal, pages.body FROM pages JOIN linked USING (study, seq)
+                         WHERE pages.study = ?1 AND page = ?2";
+            let mut statement = self.connection.prepare_cached(query)?;
+            let page = statement.query_row(params![study.0, page.cast_signed()], |row| {
+                Ok((head(row)?, row.get::<_, i64>(2)?, row.get::<_, Vec<u8>>(3)?))
+            });
+            page.optional()
+        };
+        let found = read().map_err(|error| explain(&self.place, &error))?;
+        Ok(found
+            .filter(|(made_after, sum, body)| seal(study, page, *made_after, body) == *sum)
+            .map(|(made_after, _, body)| (made_after.seq, body)))
+    }
+
+    fn keep(
+        &mut self,
+        study: StudyId,
+        head: u64,
+        before: Option<u64>,
+        pages: &[(u64, Vec<u8>)],
+    ) -> Result<bool, StorageError> {
+        let Some(made_after) = self.record(study, head).map_err(|error| explain(&self.place, &error))? else {
+            return Ok(false);
+        };
+        self.write(|transaction| {
+            let known = "SELECT seq FROM pages WHERE study = ?1 AND page = 0";
+            let known = transaction.query_row(known, [study.0], |row| row.get::<_, i64>(0)).optional()?;
+            if before.is_some() && known.map(i64::cast_unsigned) != before {
+                return Ok(false);
+            }
+            let mut insert =
+                transaction.prepare_cached("INSERT OR REPLACE INTO pages VALUES (?1, ?2, ?3, ?4, ?5)")?;
+            for (page, body) in pages {
+                let sum = seal(study, *page, made_after, body);
+                insert.execute(params![study.0, page.cast_signed(), head.cast_signed(), sum, body])?;
+            }
+            Ok(true)
+        })
+    }
+
     fn delete(&mut self, study: StudyId) -> Result<bool, StorageError> {
         self.write(|transaction| {
             transaction.execute("DELETE FROM linked WHERE study = ?1", [study.0])?;
             transaction.execute("DELETE FROM leases WHERE study = ?1", [study.0])?;
+            transaction.execute("DELETE FROM pages WHERE study = ?1", [study.0])?;
             Ok(transaction.execute("DELETE FROM studies WHERE id = ?1", [study.0])? > 0)
         })
     }
@@ -435,12 +494,14 @@ fn begin(connection: &mut Connection) -> Result<Format, rusqlite::Error> {
     let format = match format(&transaction)? {
         None => {
             transaction.execute_batch(TABLES)?;
+            transaction.execute_batch(PAGES)?;
             transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
             transaction.pragma_update(None, "user_version", FORMAT)?;
             Format::Known
         }
         Some(Format::Unlinked) => {
             upgrade::upgrade(&transaction)?;
+            transaction.execute_batch(PAGES)?;
             transaction.pragma_update(None, "user_version", FORMAT)?;
             Format::Known
         }

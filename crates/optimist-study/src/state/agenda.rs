@@ -104,11 +104,11 @@ impl State {
             n_measured: usize,
             n_running: usize,
         }
-        let mut points = vec![Point::default(); self.trials.len()];
-        for trial in &self.trials {
+        let mut points = vec![Point::default(); self.n_trials()];
+        for trial in self.trials() {
             // A replicate that turned out to be run with other values is a point of its own.
             let original = trial.original();
-            let is_there = self.trials[original].params == trial.params;
+            let is_there = self.trials()[original].params == trial.params;
             let point = &mut points[if is_there { original } else { trial.number }];
             point.n_running += usize::from(!trial.has_ended());
             point.n_measured += trial.measurements.len();

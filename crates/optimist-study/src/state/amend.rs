@@ -40,7 +40,7 @@ impl State {
     }
 
     fn amend_outcome(&mut self, trial: usize, outcome: Amendment, at: u64) {
-        let known = &mut self.trials[trial];
+        let Some(known) = self.trials.get_mut(trial) else { return };
         known.measurements.clear();
         known.failure = None;
         let (state, update) = match outcome {
@@ -101,7 +101,7 @@ impl State {
         for (old, new) in space.parameters().iter().zip(wider.parameters()) {
             changes.extend(parameter_widening(old, new)?);
         }
-        let tried = self.trials.iter().map(|Trial { params, .. }| params);
+        let tried = self.trials().iter().map(|Trial { params, .. }| params);
         for params in tried.chain(&self.queue) {
             wider.check(params).map_err(|error| format!("a trial would lie outside: {error}"))?;
         }

@@ -61,11 +61,12 @@ impl Study {
         let mut suggestion: Option<Job> = None;
         self.refresh()?;
         self.commit(|study| {
-            let trial = study.state.trials().len();
+            study.need_for_next()?;
+            let trial = study.state.n_trials();
             let (source, params, why) = match next(&study.state) {
                 None => return Ok(Decision::leave(None)),
                 Some(Next::Retry(trial)) => {
-                    let known = &study.state.trials()[trial];
+                    let known = study.trial(trial)?;
                     let (params, why) = (known.params.clone(), known.why.clone());
                     let job = Job { trial, params, source: known.source, why };
                     let retried = Event::Retried { trial, worker: worker.clone() };
@@ -73,7 +74,7 @@ impl Study {
                 }
                 Some(Next::Enqueued(params)) => (Source::Enqueued, params, None),
                 Some(Next::Replicate(of)) => {
-                    (Source::Replicate { of }, study.state.trials()[of].params.clone(), None)
+                    (Source::Replicate { of }, study.trial(of)?.params.clone(), None)
                 }
                 Some(Next::Suggest) => match suggestion.take().filter(|made| made.trial == trial) {
                     // Others have told, but nobody has asked: it is as good as it was.
@@ -134,6 +135,7 @@ impl Study {
         check(trial, &evaluation)?;
         self.refresh()?;
         self.commit(|study| {
+            study.need(trial)?;
             let known = study.trial(trial)?;
             let params = if with.is_empty() { None } else { study.really_used(known, with)? };
             if params.is_some() && !known.measurements.is_empty() {
@@ -171,6 +173,7 @@ impl Study {
     pub fn cancel(&mut self, trial: usize) -> Result<(), StudyError> {
         self.refresh()?;
         self.commit(|study| {
+            study.need(trial)?;
             let known = study.trial(trial)?;
             if known.has_ended() {
                 let state = known.state.word();
@@ -223,7 +226,8 @@ impl Study {
             let mut decision = Decision::leave(Vec::new());
             for lease in study.log.leases(study.id)? {
                 let trial = lease.trial;
-                let known = study.state.trials().get(trial);
+                study.need(trial)?;
+                let known = study.state.trial(trial);
                 let Some(known) = known.filter(|known| known.state == TrialState::Running) else { continue };
                 let is_gone = is_gone(&lease.owner);
                 if is_gone {
@@ -255,10 +259,10 @@ impl Study {
     }
 
     pub(super) fn trial(&self, trial: usize) -> Result<&Trial, StudyError> {
-        self.state.trials().get(trial).ok_or_else(|| StudyError::NoTrial {
+        self.state.trial(trial).ok_or_else(|| StudyError::NoTrial {
             study: self.name().to_owned(),
             trial,
-            n_trials: self.state.trials().len(),
+            n_trials: self.state.n_trials(),
         })
     }
 }

@@ -29,6 +29,7 @@ impl Study {
                     for record in records {
                         self.state.apply(record)?;
                     }
+                    self.keep_snapshot();
                     return Ok(result);
                 }
                 Appended::Moved => {
