@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use comfy_table::{Table, presets};
+use comfy_table::{ColumnConstraint, Table, Width, presets};
 use optimist::space::{Assignment, Space};
 use optimist_study::view::number::shown;
 use serde::Serialize;
@@ -47,6 +47,43 @@ pub fn table(rows: Vec<Vec<String>>) -> String {
     table.load_style(presets::NOTHING);
     table.add_rows(rows);
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// Prints rows of cells in columns, the first the title, without holding more than a few of them at a time: `rows` makes them,
+/// and is called twice.
+pub fn print_table<I: Iterator<Item = Vec<String>>>(rows: impl Fn() -> I) -> anyhow::Result<()> {
+    const PADDING: u16 = 2; // of comfy-table
+    let mut widths: Vec<u16> = Vec::new();
+    in_blocks(rows(), |table| {
+        let found = table.column_max_content_widths();
+        widths.resize(widths.len().max(found.len()), 0);
+        widths.iter_mut().zip(found).for_each(|(width, found)| *width = found.max(*width));
+        Ok(())
+    })?;
+    let mut out = std::io::stdout().lock();
+    in_blocks(rows(), |table| {
+        let fixed = |width: &u16| ColumnConstraint::Absolute(Width::Fixed(width + PADDING));
+        table.set_constraints(widths.iter().map(fixed));
+        for line in table.to_string().lines() {
+            writeln!(out, "{}", plain(line.trim_end()))?;
+        }
+        Ok(())
+    })
+}
+
+fn in_blocks(
+    rows: impl Iterator<Item = Vec<String>>,
+    mut each: impl FnMut(&mut Table) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    const BLOCK: usize = 1000;
+    let mut rows = rows.peekable();
+    while rows.peek().is_some() {
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING);
+        table.add_rows(rows.by_ref().take(BLOCK));
+        each(&mut table)?;
+    }
+    Ok(())
 }
 
 /// `lr=0.01 kind=relu`.

@@ -151,6 +151,7 @@ fn each_way_to_fail_once_is_a_failed_trial_with_its_reason() {
         ("kill -9 $$", "killed by signal 9"),
         ("echo done", "expected a number or a JSON object such as {\"value\": 0.5}, got: done"),
         ("true", "wrote no value"),
+        ("head -c 786432 /dev/zero | base64 -w 0; echo 42", "got: AAAAAAAA"), // 1 MiB, and then 42
         ("echo nan", "must be a finite number, got"),
         ("echo '{\"value\": NaN}'", "must be a finite number, got NaN"),
         ("echo '{\"error\": \"out of beans\"}'", "the command reported: out of beans"),

@@ -10,28 +10,32 @@ use crate::error;
 
 /// Pictures of a study, ready to be shown or written.
 #[pyclass(frozen, module = "optimist._native")]
-pub struct Plots(pub Drawn);
+pub struct Plots {
+    pub drawn: Drawn,
+    /// The numbers behind them.
+    pub data: serde_json::Value,
+}
 
 #[pymethods]
 impl Plots {
     /// All of them on one sheet.
     fn svg(&self, py: Python<'_>) -> PyResult<String> {
-        run_here(py, || self.0.svg())
+        run_here(py, || self.drawn.svg())
     }
 
     /// The same, as a PNG file.
     fn png<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let png = run_here(py, || self.0.png())?.map_err(|error| error::invalid(py, error))?;
+        let png = run_here(py, || self.drawn.png())?.map_err(|error| error::invalid(py, error))?;
         Ok(PyBytes::new(py, &png))
     }
 
     /// A page that needs nothing else.
     fn html(&self, py: Python<'_>) -> PyResult<String> {
-        run_here(py, || self.0.html())
+        run_here(py, || self.drawn.html())
     }
 
     /// The numbers behind them, by kind.
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.0.data())
+        to_python(py, &self.data)
     }
 }

@@ -351,9 +351,11 @@ impl Study {
         let kinds = kinds.iter().map(|word| kind(py, word)).collect::<PyResult<Vec<_>>>()?;
         let drawn = self.think(py, move |study| {
             study.refresh()?;
-            Drawn::new(study.state(), if kinds.is_empty() { &PlotKind::ALL } else { &kinds })
+            let drawn = Drawn::new(study.state(), if kinds.is_empty() { &PlotKind::ALL } else { &kinds })?;
+            let data = serde_json::to_value(drawn.data(study.state())).unwrap_or_default();
+            Ok(Plots { drawn, data })
         })?;
-        Ok(Plots(drawn))
+        Ok(drawn)
     }
 }
 

@@ -232,8 +232,9 @@ impl Study {
     /// By how much the best value is expected to become better with the next trial; `None` if the optimizer cannot say.
     ///
     /// # Errors
-    /// If the study has a point that is not in its space.
+    /// If the study has a point that is not in its space, or too many values for its optimizer.
     pub fn expected_gain(&mut self) -> Result<Option<f64>, StudyError> {
+        suggest::check_size(&self.state)?;
         Ok(self.sampler()?.0.expected_gain())
     }
 

@@ -97,6 +97,37 @@ fn pages_that_were_zeroed_or_swapped_are_noticed() {
     }
 }
 
+/// Whoever copies a study that is in use may get any part of the write-ahead log with it, or none.
+#[test]
+fn a_write_ahead_log_that_was_cut_or_damaged_costs_no_trial() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let log = |path: &Path| path.with_file_name("a.db-wal");
+    let mut study =
+        Study::create(&Storage::sqlite(&path), StudyFile::parse(STUDY).unwrap().definition).unwrap();
+    for i in 0..12 {
+        let job = study.ask(None).unwrap();
+        study.tell(job.trial, Measurement::new(f64::from(i)), None).unwrap();
+    }
+    let (file, ahead) = (fs::read(&path).unwrap(), fs::read(log(&path)).unwrap());
+    assert!(ahead.len() > 4096, "it is in use: {}", ahead.len());
+    let cut = [0, 1, 32, 56, 4096, 4152, ahead.len() / 2, ahead.len() - 1, ahead.len()]
+        .map(|end| ahead[..end].to_vec());
+    let damaged = (0..ahead.len()).step_by(997).map(|at| {
+        let mut damaged = ahead.clone();
+        damaged[at] ^= 0x5a;
+        damaged
+    });
+    for (n, ahead) in cut.into_iter().chain(damaged).enumerate() {
+        let copy = tempfile::tempdir().unwrap();
+        let path = copy.path().join("a.db");
+        fs::write(&path, &file).unwrap();
+        fs::write(log(&path), ahead).unwrap();
+        let opened = Study::open(&Storage::sqlite(&path), "film").unwrap();
+        assert_eq!(opened.state().trials(), study.state().trials(), "damage {n}");
+    }
+}
+
 #[test]
 fn a_file_that_is_something_else_is_named_with_what_to_do() {
     let (bytes, _) = &*SOUND;
@@ -120,8 +151,41 @@ fn an_empty_file_is_told_of_when_a_study_is_begun_in_it() {
     assert!(heard.len() == 1 && heard[0].contains("is an empty file; restore a copy"), "{heard:?}");
 }
 
+/// A file with what an SQL statement does to it.
+fn changed(statement: &str) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    fs::write(&path, &SOUND.0).unwrap();
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let _ = connection.execute_batch(statement); // a key that is there already stays where it is
+    drop(connection);
+    fs::read(&path).unwrap()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn keys_that_were_changed_are_noticed_or_change_nothing(
+        seq in 1..82_u64, column in prop::sample::select(vec!["study", "seq"]), bit in 0..62
+    ) {
+        let flip = format!("UPDATE linked SET {column} = ({column} | (1 << {bit})) - ({column} & (1 << {bit})) WHERE seq = {seq}");
+        if let Ok(found) = use_it(&changed(&flip)) {
+            prop_assert!(found == SOUND.1, "{flip}: trials changed and nobody noticed");
+        }
+    }
+
+    #[test]
+    fn heads_and_links_that_were_changed_are_noticed_or_change_nothing(
+        (table, column) in prop::sample::select(vec![("studies", "head"), ("studies", "link"), ("linked", "link"), ("studies", "id")]),
+        bit in 0..62, seq in 1..82_u64
+    ) {
+        let place = if table == "linked" { format!("WHERE seq = {seq}") } else { String::new() };
+        let flip = format!("UPDATE {table} SET {column} = ({column} | (1 << {bit})) - ({column} & (1 << {bit})) {place}");
+        if let Ok(found) = use_it(&changed(&flip)) {
+            prop_assert!(found == SOUND.1, "{flip}: trials changed and nobody noticed");
+        }
+    }
 
     #[test]
     fn flipped_bytes_are_noticed_or_change_nothing(

@@ -537,7 +537,7 @@ fn a_gaussian_process_with_too_many_values_says_so_and_the_best_is_still_shown()
     study.import(&imports).unwrap();
     let best = study.recommend().unwrap().unwrap();
     assert_eq!((best.trial, best.mean, best.std), (Some(0), 0.0, None));
-    for error in [study.ask(None).err(), study.ranking(3).err()] {
+    for error in [study.ask(None).err(), study.ranking(3).err(), study.expected_gain().err()] {
         let error = error.expect("it is refused").to_string();
         assert!(error.contains("gp-ei cannot learn from 10001 values, at most 10000"), "{error}");
     }

@@ -202,7 +202,7 @@ pub fn search(
     effort: Effort,
     rng: &mut Rng,
 ) -> Found {
-    let search = |steps: usize| Search { score, region, steps };
+    let search = |steps: usize, polishes: bool| Search { score, region, steps, polishes };
     let mut candidates = region.samples(effort.spread, rng);
     if !incumbents.is_empty() {
         candidates
@@ -213,12 +213,12 @@ pub fn search(
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
     let candidates: Vec<Vec<f64>> = order.into_iter().map(|i| std::mem::take(&mut candidates[i])).collect();
     let starts: Vec<&Vec<f64>> = candidates.iter().take(effort.climbs).chain(incumbents).collect();
-    let first = search(effort.first_steps);
+    let first = search(effort.first_steps, effort.steps <= effort.first_steps);
     let climbed = starts.into_par_iter().with_max_len(1).map(|start| first.climb(start)).collect();
     let mut found = Found { climbed, candidates };
     found.sort();
     if effort.steps > effort.first_steps {
-        found.climb_on(|x| search(effort.steps).climb(x));
+        found.climb_on(|x| search(effort.steps, true).climb(x));
     }
     found
 }
@@ -310,13 +310,18 @@ fn climb_columns(
 /// Projected gradients take more steps than a quasi-Newton method, about so many times.
 const PROJECTED_STEPS: usize = 2;
 
-/// Rounds of moving levels, at the most: each gains, and most climbs need two or three.
-const MAX_SWEEPS: usize = 20;
+/// Rounds of moving levels, at the most.
+const MAX_SWEEPS: usize = 10;
+
+/// With more grids than this, a climb that will go on leaves them where rounding put them, and others only look at their next levels.
+const MANY_GRIDS: usize = 20;
 
 struct Search<'a, S> {
     score: &'a S,
     region: &'a Region<'a>,
     steps: usize,
+    /// Whether grids are moved level by level, however many they are.
+    polishes: bool,
 }
 
 impl<S: Score> Search<'_, S> {
@@ -392,6 +397,12 @@ impl<S: Score> Search<'_, S> {
         (x, value)
     }
 
+    fn has_many_grids(&self) -> bool {
+        let axes = self.region.domain.axes().iter();
+        self.region.couplings.is_empty()
+            && axes.filter(|axis| matches!(axis.kind, AxisKind::Grid(_))).count() > MANY_GRIDS
+    }
+
     /// x with each axis at its best level; `None` if constraints tie them together.
     fn together(&self, x: &[f64], best_of_axis: &[Option<(f64, &[f64])>]) -> Option<Vec<f64>> {
         if !self.region.couplings.is_empty() {
@@ -415,9 +426,11 @@ impl<S: Score> Search<'_, S> {
         let levels: Vec<usize> = match &axis.kind {
             AxisKind::Real => Vec::new(),
             AxisKind::OneHot => (0..axis.columns.len()).collect(),
+            AxisKind::Grid(_) if self.has_many_grids() && !self.polishes => Vec::new(),
             AxisKind::Grid(grid) => {
-                let steps = (0..40).map(|bit| 1usize << bit).take_while(|step| *step < grid.count());
-                let reach: Vec<usize> = if grid.count() <= 16 {
+                let longest = if self.has_many_grids() { 2 } else { grid.count() };
+                let steps = (0..40).map(|bit| 1usize << bit).take_while(|step| *step < longest);
+                let reach: Vec<usize> = if grid.count() <= 16 && !self.has_many_grids() {
                     (0..grid.count()).collect()
                 } else {
                     steps

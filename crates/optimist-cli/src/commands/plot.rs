@@ -70,7 +70,7 @@ pub fn execute(args: PlotArgs) -> anyhow::Result<ExitCode> {
         say(format!("wrote {}", file.display()));
     }
     if args.json {
-        print_json(&plots.data())?;
+        print_json(&plots.data(state))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -10,7 +10,7 @@ use optimist_study::view::TrialView;
 use optimist_study::view::number::significant;
 use optimist_study::{State, Trial, TrialState};
 
-use crate::show::{cells, names, or_dash, plain, print, print_json, say, table};
+use crate::show::{cells, names, or_dash, plain, print_json, print_table, say};
 use crate::storage::AnyStudyArgs;
 
 const EXAMPLES: &str = "\
@@ -82,7 +82,7 @@ pub fn execute(args: TrialsArgs) -> anyhow::Result<ExitCode> {
         Format::Table if trials.is_empty() => {
             say(format!("there are no such trials in study `{}`", study.name()))
         }
-        Format::Table => print(in_words(space, &trials))?,
+        Format::Table => print_table(|| rows(space, &trials))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -114,15 +114,15 @@ impl StateWord {
     }
 }
 
-fn in_words(space: &Space, trials: &[&Trial]) -> String {
+fn rows<'t>(space: &'t Space, trials: &'t [&'t Trial]) -> impl Iterator<Item = Vec<String>> + 't {
     let title = ["trial", "state", "value"].into_iter().chain(names(space)).map(str::to_owned).collect();
-    let row = |trial: &&Trial| {
+    let row = move |trial: &&Trial| {
         let value = or_dash(trial.value().map(|value| significant(value, 6)));
         let amended = if trial.amendments.is_empty() { "" } else { " (amended)" };
         let first = [trial.number.to_string(), format!("{}{amended}", trial.state.word()), value];
         first.into_iter().chain(cells(&trial.params, space)).collect()
     };
-    table(std::iter::once(title).chain(trials.iter().map(row)).collect())
+    std::iter::once(title).chain(trials.iter().map(row))
 }
 
 /// Columns that every study has.

@@ -2,7 +2,7 @@
 
 use optimist_study::view::number::significant;
 use optimist_study::{Direction, State, Trial, TrialState};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Plot, PlotKind, how};
 use crate::canvas::{Canvas, Shape, colour};
@@ -19,7 +19,7 @@ pub fn plot(state: &State) -> Plot {
                   a cross is a trial that failed."
             .to_owned(),
         panels: vec![draw(state)],
-        data: data(state),
+        data: Value::Null,
     }
 }
 
@@ -56,20 +56,6 @@ fn draw(state: &State) -> Canvas {
     let stairs = trace.stairs(last).into_iter().map(at).collect();
     chart.canvas.line(colour::BEST, stairs, 2.0);
     chart.canvas
-}
-
-/// The data behind it.
-fn data(state: &State) -> Value {
-    let direction = state.definition().direction;
-    let mut best: Option<f64> = None;
-    let row = |trial: &Trial| {
-        let value = trial.value();
-        if let Some(value) = value.filter(|&value| best.is_none_or(|best| direction.is_better(value, best))) {
-            best = Some(value);
-        }
-        json!({ "trial": trial.number, "state": trial.state.word(), "value": value, "best": best })
-    };
-    state.trials().iter().map(row).collect()
 }
 
 /// The trials that have a value, with it, by number.

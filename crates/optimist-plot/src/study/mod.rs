@@ -21,10 +21,11 @@
 //! }
 //! let plots = Plots::new(study.state(), &[PlotKind::History, PlotKind::Slices])?;
 //! assert!(plots.svg().starts_with("<svg") && plots.html().starts_with("<!doctype html>"));
-//! println!("{}", plots.data()); // the numbers behind them
+//! println!("{}", serde_json::to_string(&plots.data(study.state()))?); // the numbers behind them
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod data;
 mod history;
 mod importance;
 mod page;
@@ -37,8 +38,10 @@ use std::path::Path;
 
 use optimist_study::view::number::{count, significant};
 use optimist_study::{State, StudyError, Trial};
-use serde_json::{Map, Value};
+use serde::Serialize;
+use serde_json::Value;
 
+use self::data::Data;
 use self::surrogate::Surrogate;
 use crate::canvas::{Canvas, cut};
 use crate::error::PlotError;
@@ -92,6 +95,7 @@ struct Plot {
     /// What it says and how to read it.
     caption: String,
     panels: Vec<Canvas>,
+    /// What a model says; all else is in the state.
     data: Value,
 }
 
@@ -108,10 +112,9 @@ impl Plots {
         Ok(Self { headline: headline(state), plots })
     }
 
-    /// The numbers behind the plots, by kind.
-    pub fn data(&self) -> Value {
-        let pairs = self.plots.iter().map(|plot| (plot.kind.word().to_owned(), plot.data.clone()));
-        Value::Object(pairs.collect::<Map<String, Value>>())
+    /// The numbers behind the plots, by kind; of the same state.
+    pub fn data<'p>(&'p self, state: &'p State) -> impl Serialize + 'p {
+        Data { plots: &self.plots, state }
     }
 
     /// All of them on one sheet, as SVG.
@@ -219,7 +222,7 @@ mod tests {
     fn kinds_are_shown_once_and_in_their_order() {
         let kinds = [PlotKind::Surrogate, PlotKind::History, PlotKind::Surrogate];
         let plots = Plots::new(empty().state(), &kinds).unwrap();
-        let data = plots.data();
+        let data = serde_json::to_value(plots.data(empty().state())).unwrap();
         assert_eq!(data.as_object().unwrap().keys().collect::<Vec<_>>(), ["history", "surrogate"]);
         assert!(data["surrogate"].is_null(), "{data}");
     }

@@ -1,9 +1,8 @@
 //! Parallel coordinates: a line for each trial through all its parameters, coloured by how good it was.
 
-use optimist::space::Parameter;
 use optimist_study::view::number::significant;
 use optimist_study::{State, Trial};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::history::{Trace, valued};
 use super::slices::jitter;
@@ -36,7 +35,7 @@ pub fn plot(state: &State) -> Plot {
         title: "Parallel coordinates",
         caption: format!("{caption}{drawn}"),
         panels: vec![draw(state)],
-        data: data(state),
+        data: Value::Null,
     }
 }
 
@@ -127,19 +126,4 @@ fn ranked(state: &State) -> Vec<(&Trial, usize)> {
     // Evenly from the worst to the best, which is the last.
     let drawn = (1..=n_drawn).map(|i| valued[i * valued.len() / n_drawn - 1]);
     drawn.map(|(value, trial)| (trial, rank(value, trial))).collect()
-}
-
-/// The data behind it: all trials that have a value.
-fn data(state: &State) -> Value {
-    let names: Vec<&str> = state.definition().space.parameters().iter().map(name).collect();
-    let line = |trial: &Trial| {
-        let value = trial.value()?;
-        Some(json!({ "trial": trial.number, "params": trial.params, "value": value }))
-    };
-    let lines: Vec<Value> = state.trials().iter().filter_map(line).collect();
-    json!({ "parameters": names, "trials": lines })
-}
-
-fn name(parameter: &Parameter) -> &str {
-    &parameter.name
 }

@@ -3,7 +3,7 @@
 use optimist::space::Parameter;
 use optimist_study::view::number::{shown, significant};
 use optimist_study::{State, Trial, TrialState};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::history::{Trace, valued};
 use super::{Plot, PlotKind, how};
@@ -21,7 +21,7 @@ pub fn plot(state: &State) -> Plot {
         title: "Slices",
         caption: format!("{caption}{}", what_is_drawn(state)),
         panels: draw(state),
-        data: data(state),
+        data: Value::Null,
     }
 }
 
@@ -103,17 +103,4 @@ pub fn thinned(state: &State) -> Vec<&Trial> {
         drawn.sort_by_key(|(_, trial)| trial.number);
     }
     drawn.into_iter().map(|(_, trial)| trial).collect()
-}
-
-/// The data behind it: all of it.
-fn data(state: &State) -> Value {
-    let parameter = |parameter: &Parameter| {
-        let point = |trial: &Trial| {
-            let (param, value) = (trial.params.get(&parameter.name)?, trial.value()?);
-            Some(json!({ "trial": trial.number, "param": param, "value": value }))
-        };
-        let points: Vec<Value> = state.trials().iter().filter_map(point).collect();
-        json!({ "parameter": parameter.name, "points": points })
-    };
-    state.definition().space.parameters().iter().map(parameter).collect()
 }

@@ -1,5 +1,5 @@
 //! A child process whose pipes can never block us, and which never outlives us: in a group of its own it is under a
-//! [`guard`](super::guard).
+//! `guard`.
 //!
 //! Each pipe has a thread of its own, and one more waits for the exit; all report to one channel.
 //! The benchmark runs its peers and classifiers with it, too.
