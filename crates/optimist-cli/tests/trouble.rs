@@ -224,7 +224,7 @@ fn a_backup_is_a_storage_with_every_study_and_what_is_sound_of_a_damaged_one_is_
     folder.run(&["backup", "damaged.db"]).expect_code(1);
     assert!(!folder.path().join("damaged.db").exists());
     let output = folder.run(&["salvage", "roast", "saved.db"]).expect_code(0);
-    assert!(output.stdout.contains("the first 5 records are as they were"), "{}", output.stdout);
+    assert!(output.stdout.contains("kept as they were: the first 5 records"), "{}", output.stdout);
     let saved = folder.run(&["trials", "roast", "--json", "--storage", "saved.db"]).expect_code(0).stdout;
     let is_complete = |line: &&str| line.contains("\"state\":\"complete\"");
     assert_eq!(saved.lines().filter(is_complete).count(), 5, "{saved}");

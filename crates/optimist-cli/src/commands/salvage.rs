@@ -60,7 +60,7 @@ pub fn execute(args: SalvageArgs) -> anyhow::Result<ExitCode> {
 
 fn in_words(Salvaged { kept, left_out, renumbered, .. }: &Salvaged) -> String {
     let numbers: Vec<String> = renumbered.iter().map(|(old, new)| format!("{old} is now {new}")).collect();
-    let mut lines = vec![format!("the first {} are as they were", count(*kept as usize, "record"))];
+    let mut lines = vec![format!("kept as they were: the first {}", count(*kept as usize, "record"))];
     if !numbers.is_empty() {
         lines.push(format!(
             "{} from after the damage: {}",
