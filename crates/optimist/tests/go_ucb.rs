@@ -379,8 +379,7 @@ mod answers {
     fn the_best_point_is_tried_once_more_to_tell_noise_from_roughness() {
         let mut noise = rng(1, u64::MAX);
         let mut noisy = |x: &[f64]| hill(x) + 0.5 * Distribution::<f64>::sample(&StandardNormal, &mut noise);
-        let objectives: [&mut dyn FnMut(&[f64]) -> f64; 2] = [&mut |x| rough(x), &mut noisy];
-        for objective in objectives {
+        for is_noisy in [false, true] {
             let mut optimizer = go_ucb(&Domain::cube(2), 40);
             let mut repeated = Vec::new();
             for trial in 0..40 {
@@ -390,7 +389,7 @@ mod answers {
                     repeated.push(trial);
                 }
                 optimizer.propose(suggestion.x.clone());
-                let y = objective(&suggestion.x);
+                let y = if is_noisy { noisy(&suggestion.x) } else { rough(&suggestion.x) };
                 optimizer.tell(Observation { x: suggestion.x, outcome: measured(y) }).unwrap();
             }
             assert_eq!(repeated, [24]);
