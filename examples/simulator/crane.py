@@ -26,5 +26,5 @@ def simulate(gain, damping, preview):
 
 for line in sys.stdin:
     request = json.loads(line)
-    time.sleep(0.05)  # a real simulator takes hours
+    time.sleep(0.1)  # a real simulator takes hours
     print(json.dumps({"value": simulate(**request["params"])}), flush=True)

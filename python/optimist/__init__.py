@@ -41,24 +41,36 @@ if TYPE_CHECKING:
         StorageError,
         StudyError,
     )
+    from ._executors import dask as dask
     from ._minimize import maximize, minimize
     from ._optimizer import Optimizer, Recommendation
+    from ._outcomes import AtLeast, AtMost, Maximize, Minimize
     from ._plot import Plot
     from ._policy import Family, GoUcb
     from ._space import Bool, Choice, Float, Int, Space
     from ._study import Study, studies
-    from ._trial import Best, Trial, Verification
+    from ._trial import Best, Expected, Front, FrontPoint, Trial, Verification
+    from .ray import CallableModule
+
+    ray: CallableModule
 
 __all__ = [
+    "AtLeast",
+    "AtMost",
     "Best",
     "Bool",
     "Choice",
+    "Expected",
     "Failed",
     "Family",
     "Float",
+    "Front",
+    "FrontPoint",
     "GoUcb",
     "Int",
     "InternalError",
+    "Maximize",
+    "Minimize",
     "NotFoundError",
     "OptimistError",
     "Optimizer",
@@ -92,19 +104,23 @@ _PLACES = {
         "StorageError",
         "StudyError",
     ),
+    "_executors": ("dask",),
     "_minimize": ("maximize", "minimize"),
     "_optimizer": ("Optimizer", "Recommendation"),
+    "_outcomes": ("AtLeast", "AtMost", "Maximize", "Minimize"),
     "_plot": ("Plot",),
     "_policy": ("Family", "GoUcb"),
     "_space": ("Bool", "Choice", "Float", "Int", "Space"),
     "_study": ("Study", "studies"),
-    "_trial": ("Best", "Trial", "Verification"),
+    "_trial": ("Best", "Expected", "Front", "FrontPoint", "Trial", "Verification"),
 }
 
 
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
+    if name == "ray":
+        return import_module(".ray", __name__)
     for place, names in _PLACES.items():
         if name in names:
             found: object = getattr(import_module(f".{place}", __name__), name)

@@ -56,7 +56,7 @@ class Definer:
     def ask(self, study: Study) -> Trial:
         """The next trial, whatever the plan says."""
         with self.lock:
-            record = None if self.native is None else self.native.ask(None, None)
+            record = None if self.native is None else self.native.ask(1, None, None)[0]
             return self._hand_out(study, record)
 
     def claim(self, study: Study, held: set[int]) -> Trial | None:
@@ -65,8 +65,8 @@ class Definer:
             if self.native is None:
                 record, is_over = None, len(self.entries) >= self.definition["plan"]["trials"]
             else:
-                record, _ = self.native.claim(held)
-                is_over = record is None
+                records, _ = self.native.claim(held, 1)
+                record, is_over = next(iter(records), None), not records
             if is_over:
                 return None
             trial = self._hand_out(study, record)
@@ -124,13 +124,15 @@ class Definer:
         assert self.native is not None and self.space is not None
         return self._point(number, self.space) != self.space.decode(self.native.trial(number)["params"])
 
-    def tell(self, number: int, measured: Measured, seconds: float | None, params: Mapping[str, Any] | None) -> None:
-        """A trial was measured."""
+    def tell(
+        self, number: int, measured: Measured, seconds: float | None, params: Mapping[str, Any] | None, may_fail: bool = False
+    ) -> None:
+        """A trial was measured. If it `may_fail`, what cannot be told is a failed trial, and otherwise an error."""
         if params:
             raise StudyError("an objective that declares its parameters uses what they were declared with; leave `params` out")
         self.settle(number, is_complete=True)
         assert self.native is not None
-        self.native.tell(number, measured, seconds)
+        (self.native.report if may_fail else self.native.tell)(number, measured, seconds)
 
     # The space as it is known.
 
@@ -175,13 +177,13 @@ class Definer:
         waiting = []
         for number in range(len(self.entries)):
             native.enqueue(space.encode(self._point(number, space)))
-            native.ask(None, None)
+            native.ask(1, None, None)
             known: dict[str, Any] = records[number] if number < len(records) else {"state": "running"}
             if known["state"] == "complete":
-                measured = Measured(known["value"], known.get("noise_std"), known.get("note"), known.get("metrics"))
-                native.tell(number, measured, known.get("seconds"))
+                native.tell(number, _measured(known), known.get("seconds"))
             elif known["state"] == "failed":
-                native.fail(number, known["failure"], known["reason"], known.get("stderr"), known.get("seconds"))
+                partly = _measured(known) if known.get("values") else None
+                native.fail(number, known["failure"], known["reason"], known.get("stderr"), known.get("seconds"), partly)
             elif known["state"] == "cancelled":
                 native.cancel(number)
             elif known["state"] == "waiting":
@@ -221,3 +223,9 @@ class Definer:
 def _tells_apart(when: Mapping[str, Any], others: list[dict[str, Any]]) -> bool:
     """Whether none of the others has all these values."""
     return not any(all(name in other and _is_equal(other[name], value) for name, value in when.items()) for other in others)
+
+
+def _measured(known: Mapping[str, Any]) -> Measured:
+    """What a record of a trial says was measured."""
+    value = known["value"] if "value" in known else known["values"]
+    return Measured(value, known.get("noise_std"), known.get("note"), known.get("metrics"))

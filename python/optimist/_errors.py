@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class OptimistError(Exception):
     """Base class of all errors that Optimist raises itself."""
@@ -42,7 +44,15 @@ class InternalError(OptimistError, RuntimeError):
 
 
 class Failed(Exception):
-    """Raised by an objective to say that there is no value at this point. The optimizer learns from it."""
+    """Raised by an objective to say that there is no value at this point. The optimizer learns from it.
+
+    Args:
+        values: Of several outcomes, those that were measured all the same.
+    """
+
+    def __init__(self, *reason: object, values: Mapping[str, float] | None = None) -> None:
+        super().__init__(*reason)
+        self.values = values
 
 
 class Retry(Exception):

@@ -10,18 +10,29 @@ from ._errors import StudyError
 from ._objective import Measured, metrics_of
 from ._space import Space, native
 
-Row = tuple[dict[str, Any], Measured | str]
+Row = tuple[dict[str, Any], Measured | str | tuple[str, Measured]]
 
 PLAIN = ("state", "value", "noise_std", "seconds", "source", "worker", "attempts", "reason", "note")
 
 
-def columns_of(records: Sequence[Mapping[str, Any]], space: Space) -> dict[str, list[Any]]:
-    """One list per column: `number`, `state`, `value`, …, then `params_NAME`, then `metrics_NAME`."""
+def columns_of(records: Sequence[Mapping[str, Any]], space: Space, outcomes: Sequence[str] | None = None) -> dict[str, list[Any]]:
+    """One list per column: `number`, `state`, `value`, …, then `params_NAME`, then `metrics_NAME`.
+
+    Of several outcomes, `values_NAME`, `feasible` and `noise_std_NAME` take the place of `value` and `noise_std`.
+    """
     from datetime import datetime, timezone
 
     columns: dict[str, list[Any]] = {"number": [one["trial"] for one in records]}
     for key in PLAIN:
-        columns[key] = [one.get(key) for one in records]
+        if outcomes is None or key not in ("value", "noise_std"):
+            columns[key] = [one.get(key) for one in records]
+        elif key == "value":
+            for name in outcomes:
+                columns[f"values_{name}"] = [one.get("values", {}).get(name) for one in records]
+            columns["feasible"] = [one.get("feasible") for one in records]
+        else:
+            for name in outcomes:
+                columns[f"noise_std_{name}"] = [one.get("noise_std", {}).get(name) for one in records]
     columns["attempts"] = [one.get("attempts", 1) for one in records]
     for key, column in (("asked_at", "datetime_start"), ("ended_at", "datetime_complete")):
         times = (one[key] for one in records)
@@ -35,7 +46,7 @@ def columns_of(records: Sequence[Mapping[str, Any]], space: Space) -> dict[str, 
     return columns
 
 
-def imported(trials: Any, names: Sequence[str], value: str) -> Iterator[Row]:
+def imported(trials: Any, names: Sequence[str], value: str, outcomes: Sequence[str] | None = None) -> Iterator[Row]:
     """Each row as parameters, and what was measured or why nothing was."""
     from ._study import rows
 
@@ -45,6 +56,9 @@ def imported(trials: Any, names: Sequence[str], value: str) -> Iterator[Row]:
         params = {name: native(found) for name in names if not _is_missing(found := _cell(row, name))}
         if not params:
             raise StudyError(f"row {number} has no parameter of the study; its columns are {', '.join(map(str, row))}")
+        if outcomes is not None:
+            yield params, _several(row, number, outcomes)
+            continue
         if value not in row and "state" not in row:
             raise StudyError(f'row {number} has no column `{value}`; say which one has the value, as in value="loss"')
         measured = None if row.get("state") == "failed" else _number(row.get(value), number, value)
@@ -52,17 +66,40 @@ def imported(trials: Any, names: Sequence[str], value: str) -> Iterator[Row]:
             reason = row.get("reason")
             yield params, reason if isinstance(reason, str) else "failed"
             continue
-        note = row.get("note")
-        metrics = {str(key)[8:]: cell for key, cell in row.items() if str(key).startswith("metrics_") and not _is_missing(cell)}
-        yield (
-            params,
-            Measured(
-                measured,
-                _number(row.get("noise_std"), number, "noise_std"),
-                note if isinstance(note, str) else None,
-                metrics_of(metrics) if metrics else None,
-            ),
+        yield params, Measured(measured, _number(row.get("noise_std"), number, "noise_std"), *_further(row))
+
+
+def _several(row: Mapping[str, Any], number: int, outcomes: Sequence[str]) -> Measured | str | tuple[str, Measured]:
+    """What a row says of several outcomes: all of them, or why some are missing."""
+    inner = row.get("values")
+    values: dict[str, float] = {}
+    noise: dict[str, float] = {}
+    for name in outcomes:
+        cell = inner.get(name) if isinstance(inner, Mapping) else row.get(f"values_{name}", row.get(name))
+        value = _number(cell, number, name)
+        if value is not None:
+            values[name] = value
+        std = _number(row.get(f"noise_std_{name}"), number, f"noise_std_{name}")
+        if value is not None and std is not None:
+            noise[name] = std
+    measured = Measured(values, noise or None, *_further(row))
+    missing = [name for name in outcomes if name not in values]
+    if not missing and row.get("state") != "failed":
+        return measured
+    if missing and "state" not in row:
+        raise StudyError(
+            f"row {number} has no number in the column `values_{missing[0]}`; write `failed` in `state` where a trial failed"
         )
+    reason = row.get("reason")
+    why = reason if isinstance(reason, str) else "failed"
+    return (why, measured) if values else why
+
+
+def _further(row: Mapping[str, Any]) -> tuple[str | None, dict[str, Any] | None]:
+    """Note and metrics."""
+    note = row.get("note")
+    metrics = {str(key)[8:]: cell for key, cell in row.items() if str(key).startswith("metrics_") and not _is_missing(cell)}
+    return note if isinstance(note, str) else None, metrics_of(metrics) if metrics else None
 
 
 def _number(cell: Any, row: int, column: str) -> float | None:

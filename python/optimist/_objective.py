@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,10 +16,10 @@ WANTED = 'return one number, or a dictionary such as {"value": 0.5, "noise_std":
 
 
 class Measured(NamedTuple):
-    """A value and what came with it."""
+    """A value, or values of named outcomes, and what came with it."""
 
-    value: float
-    noise_std: float | None = None
+    value: float | dict[str, float]
+    noise_std: float | dict[str, float] | None = None
     note: str | None = None
     metrics: dict[str, Any] | None = None
 
@@ -31,6 +31,8 @@ class Failure:
     kind: str
     reason: str
     traceback: str | None = None
+    #: Of several outcomes, those that were measured all the same.
+    known: Measured | None = None
 
 
 def is_asynchronous(objective: Callable[..., Any]) -> bool:
@@ -74,12 +76,14 @@ def _arguments(objective: Callable[..., Any]) -> Mapping[str, inspect.Parameter]
         return {}
 
 
-def measured(answer: Any) -> Measured | Failure:
-    """What an objective's answer means.
+def measured(answer: Any, outcomes: Sequence[str] | None = None) -> Measured | Failure:
+    """What an objective's answer means. Of several outcomes, whether all are there and finite is not checked here.
 
     Raises:
         ReturnTypeError: If it is nothing that could be a value.
     """
+    if outcomes is not None:
+        return _of_several(answer, outcomes)
     if isinstance(answer, Mapping):
         if "value" not in answer:
             raise ReturnTypeError(f"the objective returned a dictionary without `value`; {WANTED}")
@@ -98,11 +102,58 @@ def measured(answer: Any) -> Measured | Failure:
         )
     else:
         found = Measured(float_of(answer, "the objective's answer"))
-    if not math.isfinite(found.value):
-        return Failure("unreadable", f"the value must be a finite number, got {found.value}")
-    if found.noise_std is not None and not (math.isfinite(found.noise_std) and found.noise_std >= 0):
-        return Failure("unreadable", f'"noise_std" must be a number, 0 or more, got {found.noise_std}')
+    value, noise_std = found.value, found.noise_std
+    if isinstance(value, float) and not math.isfinite(value):
+        return Failure("unreadable", f"the value must be a finite number, got {value}")
+    if isinstance(noise_std, float) and not (math.isfinite(noise_std) and noise_std >= 0):
+        return Failure("unreadable", f'"noise_std" must be a number, 0 or more, got {noise_std}')
     return found
+
+
+def _of_several(answer: Any, outcomes: Sequence[str]) -> Measured:
+    example = ", ".join(f'"{name}": …' for name in outcomes)
+    wanted = f"return a dictionary with every outcome: {{{example}}}"
+    if not isinstance(answer, Mapping):
+        what = "None" if answer is None else f"something of type {type(answer).__name__}"
+        raise ReturnTypeError(f"the objective returned {what}; {wanted}")
+    further = {key: answer[key] for key in ("noise_std", "note", "metrics") if key in answer and key not in outcomes}
+    values = {key: value for key, value in answer.items() if key not in further}
+    if "values" in values and "values" not in outcomes:
+        inner = values.pop("values")
+        if values:
+            raise ReturnTypeError(
+                f"the objective returned a dictionary with `values` and `{min(map(str, values))}`; "
+                "put further numbers in `metrics`"
+            )
+        if not isinstance(inner, Mapping):
+            raise ReturnTypeError(f"`values` is of type {type(inner).__name__}; {wanted}")
+        values = dict(inner)
+    note = further.get("note")
+    told, noise_std = numbers_of(values, wanted), noise_of(further.get("noise_std"))
+    check_noise(told, noise_std)
+    return Measured(told, noise_std, None if note is None else str(note), metrics_of(further.get("metrics")))
+
+
+def check_noise(told: float | dict[str, float], noise_std: float | dict[str, float] | None) -> None:
+    """Whether every noise has its value."""
+    for name in noise_std if isinstance(noise_std, dict) else ():
+        if not isinstance(told, dict) or name not in told:
+            raise ReturnTypeError(f"noise_std of `{name}`, which has no value; give it the names of the values")
+
+
+def numbers_of(values: Mapping[str, Any], wanted: str) -> dict[str, float]:
+    """Values of outcomes by name; `None` is one that was not measured."""
+    return {str(name): float_of(value, f"outcome `{name}`", wanted) for name, value in values.items() if value is not None}
+
+
+def noise_of(noise_std: Any, wanted: str | None = None) -> float | dict[str, float] | None:
+    """The noise of a value, or of outcomes by name."""
+    if noise_std is None:
+        return None
+    wanted = wanted or "give one number, 0 or more, or a dictionary of them"
+    if isinstance(noise_std, Mapping):
+        return {str(name): float_of(std, f"noise_std of `{name}`", wanted) for name, std in noise_std.items() if std is not None}
+    return float_of(noise_std, "noise_std", wanted)
 
 
 def float_of(value: Any, what: str, wanted: str = WANTED) -> float:
@@ -150,15 +201,21 @@ def _json(value: Any) -> Any:
     return value if tolist is None else _json(tolist())
 
 
-def failure_of(error: BaseException) -> tuple[str, str, str | None]:
-    """What an exception of an objective says: its kind, a sentence, and where it came from."""
+def failure_of(error: BaseException) -> Failure:
+    """What an exception of an objective says: its kind, a sentence, where it came from, and what was measured all the same."""
     if isinstance(error, (Failed, Retry)):
         kind = "retried" if isinstance(error, Retry) else "infeasible"
-        return kind, str(error) or ("retry" if kind == "retried" else "failed"), None
+        known = getattr(error, "values", None)
+        return Failure(kind, str(error) or ("retry" if kind == "retried" else "failed"), None, known_of(known))
     if isinstance(error, StudyError):
-        return "infeasible", str(error), None
+        return Failure("infeasible", str(error))
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    return "crashed", f"{type(error).__name__}: {error}".rstrip(": "), text[-4000:]
+    return Failure("crashed", f"{type(error).__name__}: {error}".rstrip(": "), text[-4000:])
+
+
+def known_of(values: Mapping[str, Any] | None) -> Measured | None:
+    """What was measured of a trial that failed."""
+    return Measured(numbers_of(values, "give a number for each outcome that was measured")) if values else None
 
 
 def evaluate(objective: Callable[..., Any], params: dict[str, Any]) -> Any:

@@ -71,6 +71,8 @@ class Optimizer:
         self._made_with = (method, _arguments.whole(trials, "trials"), _arguments.seed(seed))
         #: How many points were asked for.
         self.n_asked = 0
+        #: How the last of them was found, in the words of the log.
+        self.why: dict[str, Any] = {}
         self._calls: list[tuple[str, tuple[Any, ...]]] = []
         self._engine = self._build()
 
@@ -106,7 +108,7 @@ class Optimizer:
         return numpy.array(self._ask() if k is None else [self._ask() for _ in range(_arguments.whole(k, "k"))])
 
     def _ask(self) -> list[float]:
-        suggested, _ = self._thought(lambda: self._engine.suggest(self.n_asked))
+        suggested, self.why = self._thought(lambda: self._engine.suggest(self.n_asked))
         x = self._engine.encode(self._engine.decode(suggested))  # to the last bit what will be told: decoding rounds
         self._do("propose", x)
         self.n_asked += 1
@@ -147,6 +149,12 @@ class Optimizer:
     def expected_gain(self) -> float | None:
         """Expected improvement of the best value by the next point; `None` if the optimizer cannot say."""
         return self._thought(lambda: self._engine.expected_gain())
+
+    def predict(self, points: Sequence[Point]) -> list[tuple[float, float]] | None:
+        """Mean and standard deviation at each of several points, noise not included; `None` before there is a model."""
+        encoded = [self.encode(point) for point in points]
+        predicted = self._thought(lambda: self._engine.predict(encoded))
+        return None if predicted is None else [(self._sign * mean, std) for mean, std in predicted]
 
     def warnings(self) -> list[str]:
         """What you should know about how points were suggested. Usually empty."""

@@ -6,6 +6,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from ._outcomes import Maximize, Minimize
+
 if TYPE_CHECKING:
     from ._study import Study
     from ._trial import Trial
@@ -18,7 +20,9 @@ class Progress:
 
     def __init__(self, study: Study, planned: int, wanted: bool | None) -> None:
         self.planned = planned
-        self.is_minimizing = study.direction == "minimize"
+        goals = [(name, one) for name, one in study.outcomes.items() if isinstance(one, (Minimize, Maximize))]
+        #: The one goal, and how it is better; `None` if there is none, or several.
+        self.goal = (goals[0][0], isinstance(goals[0][1], Minimize)) if len(goals) == 1 else None
         self.display: Any = None
         self.is_terminal = sys.stderr is not None and sys.stderr.isatty()
         is_notebook = _is_notebook()
@@ -52,9 +56,13 @@ class Progress:
         if trial.source != "imported":
             self.n_done += trial.state in ("complete", "failed")
         self.n_failed += trial.state == "failed"
-        if trial.value is not None:
-            is_better = self.best is None or (trial.value < self.best) == self.is_minimizing
-            self.best = trial.value if is_better else self.best
+        if self.goal is None or trial.state != "complete" or trial.feasible is False:
+            return
+        name, is_minimizing = self.goal
+        value = trial.values.get(name, trial.value)
+        if value is not None:
+            is_better = self.best is None or (value < self.best) == is_minimizing
+            self.best = value if is_better else self.best
 
     def _show(self, *, is_last: bool) -> None:
         now = time.monotonic()

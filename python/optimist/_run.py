@@ -10,6 +10,7 @@ import pickle
 import threading
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
@@ -43,6 +44,9 @@ class Claims:
         self.left = None if trials is None else _arguments.whole(trials, "trials", 0)
         self.lease: float = plan.get("lease", 60.0)
         self.held: set[int] = set()
+        #: How many threads wait for a trial, and what was claimed for them.
+        self.n_waiting, self.gathered = 0, deque[Trial]()
+        self.counting, self.claiming = threading.Lock(), threading.Lock()
         self.error: BaseException | None = None
         self.has_ended = False
         study._is_stopping = False
@@ -53,22 +57,43 @@ class Claims:
         return self.study._is_stopping or self.error is not None or is_late or self.left == 0
 
     def claim(self) -> tuple[Trial | None, bool]:
-        """The next trial; if there is none, whether others may yet leave one."""
+        """The next trial; if there is none, whether others may yet leave one.
+
+        Of several threads that wait for one, the first claims for all.
+        """
+        with self.counting:
+            self.n_waiting += 1
+        try:
+            with self.claiming:
+                if self.is_over():
+                    return None, False
+                may_come = True
+                if not self.gathered:
+                    trials, may_come = self.claim_many(self.n_waiting)
+                    self.gathered.extend(trials)
+                return (self.gathered.popleft(), True) if self.gathered else (None, may_come)
+        finally:
+            with self.counting:
+                self.n_waiting -= 1
+
+    def claim_many(self, k: int) -> tuple[list[Trial], bool]:
+        """At most `k` trials to measure at the same time; whether there may be more, now or once others leave them."""
         if self.is_over():
-            return None, False
+            return [], False
+        k = k if self.left is None else min(k, self.left)
         if self.study._definer is not None:
             trial = self.study._definer.claim(self.study, self.held)
-            n_elsewhere = 0
+            trials, may_come = [] if trial is None else [trial], trial is not None
         else:
-            record, running = self.study._engine.claim(self.held)
-            trial = None if record is None else self.study._job(record)
-            n_elsewhere = len(set(running) - self.held)
-        if self.has_ended:  # while it was claimed in another thread
+            records, running = self.study._engine.claim(self.held, k)
+            trials = [self.study._job(record) for record in records]
+            may_come = bool(trials) or bool(set(running) - self.held)
+        if self.has_ended:  # while they were claimed in another thread
             self.put_back()
-            return None, False
-        if trial is not None and self.left is not None:
-            self.left -= 1
-        return trial, n_elsewhere > 0
+            return [], False
+        if self.left is not None:
+            self.left -= len(trials)
+        return trials, may_come
 
     def is_unknown(self) -> bool:
         """Whether no parameter has been declared: there is nothing that a trial could be stored with."""
@@ -113,7 +138,7 @@ class Claims:
                     if held and self.study._definer is None:
                         self.study._engine.renew(held)
                 except Exception as error:
-                    warnings.warn(f"a lease could not be renewed: {error}", stacklevel=2)
+                    warnings.warn(f"could not renew a lease: {error}", stacklevel=2)
 
         threading.Thread(target=renew, name="optimist-leases", daemon=True).start()
         try:
@@ -147,7 +172,8 @@ class Run(Claims):
         self.callbacks = list(callbacks)
         self.max_failures: int | None = study.plan.get("max_failures")
         self.n_failures = 0
-        self.has_value = not self.is_unknown() and study.best_trial is not None
+        self.outcomes = study._names()
+        self.has_value = not self.is_unknown() and study._has_values()
         #: The failures of this run, if all its trials failed.
         self.failures: list[Trial] | None = []
         self.progress = Progress(study, study.plan["trials"], progress)
@@ -196,9 +222,9 @@ class Run(Claims):
                 self.error = error
             if isinstance(error, BrokenExecutor):  # of the trials at hand, not all are to blame
                 return Failure("retried", str(error))
-            return Failure(*failure_of(error))
+            return failure_of(error)
         try:
-            return measured(answer)
+            return measured(answer, self.outcomes)
         except ReturnTypeError as slip:
             if not self.has_value:
                 self.error = slip
@@ -208,17 +234,10 @@ class Run(Claims):
 
     def tell(self, trial: Trial, outcome: Measured | Failure, seconds: float | None) -> None:
         if isinstance(outcome, Measured):
-            self.study.tell(
-                trial,
-                outcome.value,
-                noise_std=outcome.noise_std,
-                metrics=outcome.metrics,
-                note=outcome.note,
-                seconds=seconds,
-            )
+            self.study._report(trial.number, outcome, seconds)
         else:
             native = self.study._engine_for(trial)
-            native.fail(trial.number, outcome.kind, outcome.reason, outcome.traceback, seconds)
+            native.fail(trial.number, outcome.kind, outcome.reason, outcome.traceback, seconds, outcome.known)
 
     @contextmanager
     def underway(self) -> Iterator[None]:
@@ -331,11 +350,11 @@ def _in_executor(this: Run, executor: Executor, n: int) -> None:
     try:
         while pending or may_come:
             while len(pending) < n and may_come:
-                trial, may_come = this.claim()
-                if trial is None:
+                trials, may_come = this.claim_many(n - len(pending))
+                for trial in trials:
+                    pending[_submit(this, executor, trial)] = (trial, time.monotonic())
+                if not trials:
                     break
-                pending[_submit(this, executor, trial)] = (trial, time.monotonic())
-                may_come = True
             if not pending:
                 time.sleep(POLL if may_come else 0)
                 continue

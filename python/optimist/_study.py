@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _arguments, _native
 from ._errors import Failed, Retry, SpaceError, StudyError
+from ._outcomes import Maximize, Minimize, Wanted, names_of, read, written
 from ._space import Parameter, Space, SpaceLike, native
-from ._trial import Best, Trial, Verification, instant
+from ._trial import Best, Expected, Front, FrontPoint, Trial, Verification, instant
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -31,7 +33,9 @@ class Study:
     Args:
         name: Unique in its storage.
         space: Parameters by name; `None` if the objective declares them as it runs.
-        direction: `"minimize"` or `"maximize"`.
+        direction: `"minimize"` or `"maximize"`, if one value is measured.
+        outcomes: What is measured instead, by name: goals (`"maximize"`, `op.Minimize(reference=50)`) and constraints
+            (`op.AtMost(8)`, `op.AtLeast(0.5)`).
         trials: How many are planned. The optimizer wants to know: it explores less towards the end.
         seed: Same seed, same suggestions, bit for bit, as with the command and in Rust.
         storage: A file such as `"optimist.db"`, `"postgres://user@host/database"`, or `None` for memory.
@@ -53,7 +57,8 @@ class Study:
         name: str,
         space: SpaceLike | None = None,
         *,
-        direction: Literal["minimize", "maximize"],
+        direction: Literal["minimize", "maximize"] | None = None,
+        outcomes: Mapping[str, Wanted] | None = None,
         trials: int = 50,
         seed: int = 0,
         storage: str | os.PathLike[str] | None = None,
@@ -65,7 +70,7 @@ class Study:
 
         definition: dict[str, Any] = {
             "name": _arguments.text(name, "the name of a study"),
-            "direction": _arguments.direction(direction),
+            **_wanted(direction, outcomes),
             "seed": _arguments.seed(seed),
             "optimizer": table_of(optimizer),
             "plan": _arguments.plan({"trials": trials, **plan}),
@@ -132,8 +137,15 @@ class Study:
 
     @property
     def direction(self) -> str:
-        """`minimize` or `maximize`."""
+        """`minimize` or `maximize`; a study of several outcomes has :attr:`outcomes` instead."""
+        if self._names() is not None:
+            raise StudyError("the study has named outcomes, each with a direction of its own: study.outcomes")
         return str(self._definition()["direction"])
+
+    @property
+    def outcomes(self) -> dict[str, Wanted]:
+        """What is measured and what is wanted of it; the one outcome of most studies is called `value`."""
+        return read(self._definition())
 
     @property
     def seed(self) -> int:
@@ -181,22 +193,24 @@ class Study:
     def ask(self, k: int | None = None, *, worker: str | None = None, lease: float | None = None) -> Trial | list[Trial]:
         """Returns the next trial, or `k` trials to measure at the same time.
 
-        It is yours until you tell or fail it, however long that takes; with `lease`, for that many seconds.
+        They are yours until you tell or fail them, however long that takes; with `lease`, for that many seconds. For `k` trials
+        the model is fitted once.
         """
-        if k is None:
-            if self._definer is not None:
-                return self._definer.ask(self)
+        n = 1 if k is None else _arguments.whole(k, "k")
+        if self._definer is not None:
+            trials = [self._definer.ask(self) for _ in range(n)]
+        else:
             worker = None if worker is None else _arguments.text(worker, "worker")
             lease = None if lease is None else _arguments.positive(lease, "lease", _arguments.LONGEST)
-            return self._job(self._engine.ask(worker, lease))
-        return [self.ask(worker=worker, lease=lease) for _ in range(_arguments.whole(k, "k"))]
+            trials = [self._job(record) for record in self._engine.ask(n, worker, lease)]
+        return trials[0] if k is None else trials
 
     def tell(
         self,
         trial: Trial | int,
-        value: float,
+        value: float | Mapping[str, float],
         *,
-        noise_std: float | None = None,
+        noise_std: float | Mapping[str, float] | None = None,
         metrics: Mapping[str, Any] | None = None,
         note: str | None = None,
         seconds: float | None = None,
@@ -204,11 +218,13 @@ class Study:
     ) -> None:
         """Stores the value of a trial. It must be finite; in `run`, NaN and infinities are failed trials.
 
+        Of several outcomes, `value` is a dictionary with all of them, such as `{"accuracy": 0.93, "latency_ms": 12.1}`.
+
         Another value for the same trial is a further measurement: the trial then has the mean. A value may come late: it also
         completes a trial that failed or was put back.
 
         Args:
-            noise_std: Standard deviation of the value's noise; inferred if you leave it out.
+            noise_std: Standard deviation of the value's noise, or of each outcome's; inferred if you leave it out.
             metrics, note: Kept with the value.
             seconds: How long it took.
             params: Values that were really used, where they differ from those that were asked for.
@@ -221,10 +237,20 @@ class Study:
         else:
             self._engine.tell(number_of(trial), measured, seconds, used)
 
-    def fail(self, trial: Trial | int, reason: str = "failed", *, kind: str = "infeasible", traceback: str | None = None) -> None:
-        """Marks a trial as failed. The optimizer learns from that, too."""
+    def fail(
+        self,
+        trial: Trial | int,
+        reason: str = "failed",
+        *,
+        kind: str = "infeasible",
+        traceback: str | None = None,
+        values: Mapping[str, float] | None = None,
+    ) -> None:
+        """Marks a trial as failed. The optimizer learns from that, too, and from `values`, the outcomes measured all the same."""
+        from ._objective import known_of
+
         number = number_of(trial)
-        is_news = self._engine_for(trial).fail(number, kind, str(reason), traceback)
+        is_news = self._engine_for(trial).fail(number, kind, str(reason), traceback, None, known_of(values))
         if not is_news and self.get_trial(number).state == "complete":
             raise StudyError(f"trial {number} is complete already; study.amend({number}, failed=True) takes its value back")
 
@@ -235,12 +261,12 @@ class Study:
     def amend(
         self,
         trial: Trial | int,
-        value: float | None = None,
+        value: float | Mapping[str, float] | None = None,
         *,
         failed: bool = False,
         cancelled: bool = False,
         params: Mapping[str, Any] | None = None,
-        noise_std: float | None = None,
+        noise_std: float | Mapping[str, float] | None = None,
         metrics: Mapping[str, Any] | None = None,
         note: str | None = None,
         reason: str | None = None,
@@ -250,7 +276,8 @@ class Study:
         The log keeps what it said before: :attr:`Trial.amended`.
 
         Args:
-            value: What was really measured, in place of all values told so far. Noise, metrics and note stay unless given.
+            value: What was really measured, in place of all values told so far. Noise, metrics, note and further outcomes stay
+                unless given.
             failed: There is no value at this point; `reason` says why.
             cancelled: Nobody measured it, and nobody will.
             params: Values that were really used, where they differ from those that were asked for.
@@ -310,8 +337,9 @@ class Study:
         try:
             yield trial
         except Exception as error:
-            kind, reason, traceback = failure_of(error)
-            self.fail(trial, reason, kind=kind, traceback=traceback)
+            why = failure_of(error)
+            values = getattr(error, "values", None) if isinstance(error, Failed) else None
+            self.fail(trial, why.reason, kind=why.kind, traceback=why.traceback, values=values)
             if not isinstance(error, (Failed, Retry)):
                 raise
         except BaseException:
@@ -325,15 +353,15 @@ class Study:
         """Adds trials made elsewhere, given as dictionaries or a pandas or polars data frame; returns how many were new.
 
         A row has its parameters (also as `params_NAME`), the value in the column `value`, and, if they are known, `noise_std`,
-        `note` and `metrics_NAME`: the columns of :meth:`to_pandas`. Without a value, or with `failed` as its `state`, it is a
+        `note` and `metrics_NAME`: the columns of :meth:`to_pandas`. Of several
+        outcomes it has `values_NAME`. Without a value, or with `failed` as its `state`, it is a
         failed trial.
         """
         from ._frame import imported
 
         space = self.space
-        return self._engine.import_trials(
-            [(space.encode(params), outcome) for params, outcome in imported(trials, list(space.parameters), value)]
-        )
+        rows = imported(trials, list(space.parameters), value, self._names())
+        return self._engine.import_trials([(space.encode(params), outcome) for params, outcome in rows])
 
     # Looking.
 
@@ -348,30 +376,73 @@ class Study:
 
     @property
     def best(self) -> Best | None:
-        """The recommended point: the one with the best expected value. `None` before the first value."""
+        """The recommended point: the one with the best expected value. `None` before the first value.
+
+        With constraints on outcomes, it is one that is likely to keep them: :attr:`Best.feasible`. Several goals have a
+        :attr:`front` instead.
+        """
         return self.recommend()
 
     @property
+    def front(self) -> Front | None:
+        """Where several goals are traded off, what there is to choose from. `None` before the first trial with every outcome.
+
+        >>> study = Study("trade", {"x": (0.0, 1.0)}, outcomes={"speed": "maximize", "cost": "minimize"}, trials=8)
+        >>> for trial in study.ask(8): study.tell(trial, {"speed": trial["x"], "cost": trial["x"] ** 2})
+        >>> len(study.front.points) > 1 and study.front.knee in study.front.points
+        True
+        """
+        if self._n_goals() < 2:
+            raise StudyError("a front needs several goals; the study's answer is study.best")
+        found = self._engine.front()
+        if found is None:
+            return None
+        points = [
+            FrontPoint(
+                self.space.decode(one["params"]), _expected(one["outcomes"]), one.get("feasible"), one["knee"], one["trial"]
+            )
+            for one in found["points"]
+        ]
+        return Front(points, found["hypervolume"], found["reference"], self)
+
+    @property
     def best_trial(self) -> Trial | None:
-        """The trial with the best observed value, which noise may have helped. `None` before the first value."""
+        """The trial with the best observed value, which noise may have helped. `None` before the first value.
+
+        With constraints on outcomes, the best that is feasible. Several goals have a :attr:`front` instead.
+        """
+        self._check_best()
         found = self._engine.best_observed()
         return None if found is None else self._trial(found)
 
     def recommend(self) -> Best | None:
         """Same as :attr:`best`."""
+        self._check_best()
         ranking = self.ranking(1)
         return ranking[0] if ranking else None
 
     def ranking(self, n: int) -> list[Best]:
         """The best `n` points, the recommended one first."""
         space = self.space
+        self._check_best()
         return [
-            Best(space.decode(one["params"]), one["value"], one["expected"], one["std"], one["trial"], self)
+            Best(
+                space.decode(one["params"]),
+                one["value"],
+                math.nan if one["expected"] is None else one["expected"],
+                one["std"],
+                one["trial"],
+                self,
+                one.get("feasible"),
+                _expected(one.get("outcomes", {})),
+            )
             for one in self._engine.ranking(_arguments.whole(n, "n"))
         ]
 
-    def predict(self, points: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> Any:
+    def predict(self, points: Mapping[str, Any] | Iterable[Mapping[str, Any]], *, outcome: str | None = None) -> Any:
         """Mean and standard deviation that the model predicts: a pair for one point, a list of pairs for several.
+
+        Of several outcomes, say which.
 
         >>> study = Study("line", {"x": (0.0, 1.0)}, direction="minimize")
         >>> for trial in study.ask(8): study.tell(trial, trial["x"])
@@ -381,14 +452,17 @@ class Study:
         """
         is_one = isinstance(points, Mapping)
         several: list[Any] = [points] if is_one else list(rows(points))
-        predicted = self._engine.predict([self.space.encode(point) for point in several])
+        predicted = self._engine.predict([self.space.encode(point) for point in several], self._number_of_outcome(outcome))
         if predicted is None:
             raise StudyError("there is no model yet: tell the value of a trial first")
         return predicted[0] if is_one else predicted
 
-    def importance(self) -> dict[str, float]:
-        """Share of the model's variance that each parameter explains, interactions included, from 0 to 1."""
-        effects = self._engine.importance()
+    def importance(self, *, outcome: str | None = None) -> dict[str, float]:
+        """Share of the model's variance that each parameter explains, interactions included, from 0 to 1.
+
+        Of several outcomes, say which.
+        """
+        effects = self._engine.importance(self._number_of_outcome(outcome))
         if effects is None:
             raise StudyError("there is no model yet: tell the value of a trial first")
         return {name: total for name, _, total in effects}
@@ -410,10 +484,14 @@ class Study:
         return dict(self._engine.view())
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Every trial as a flat dictionary: `number`, `state`, `value`, …, `params_NAME`, `metrics_NAME`."""
+        """Every trial as a flat dictionary: `number`, `state`, `value`, …, `params_NAME`, `metrics_NAME`.
+
+        Of several outcomes, `values_NAME` and `noise_std_NAME` take the place of `value` and `noise_std`, and `feasible` says
+        whether all constraints are kept.
+        """
         from ._frame import columns_of
 
-        columns = columns_of(self._records(), self.space)
+        columns = columns_of(self._records(), self.space, self._names())
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def to_pandas(self) -> Any:
@@ -422,7 +500,7 @@ class Study:
 
         from ._frame import columns_of
 
-        return pandas.DataFrame(columns_of(self._records(), self.space))
+        return pandas.DataFrame(columns_of(self._records(), self.space, self._names()))
 
     def to_polars(self) -> Any:
         """Every trial as a row of a polars data frame."""
@@ -430,13 +508,14 @@ class Study:
 
         from ._frame import columns_of
 
-        return polars.DataFrame(columns_of(self._records(), self.space), strict=False)
+        return polars.DataFrame(columns_of(self._records(), self.space, self._names()), strict=False)
 
     def plot(self, *kinds: str) -> Plot:
         """A plot that shows itself in a notebook.
 
         Args:
-            kinds: `history`, `slices`, `parallel`, `importance` or `surrogate`; all of them, if you name none.
+            kinds: `history`, `front`, `slices`, `parallel`, `importance`, `surrogate`, `contour`, `metrics`, `edf` or `timeline`;
+                all of them, if you name none.
         """
         from ._plot import Plot
 
@@ -459,7 +538,8 @@ class Study:
 
         Args:
             objective: Called with a keyword for each parameter, or, if its first argument is called `trial`, with the trial. It
-                returns a number, or a dictionary with `value`, `noise_std`, `metrics` or `note`. An exception is a failed trial.
+                returns a number, or a dictionary with `value`, `noise_std`, `metrics` or `note`; of several outcomes a
+                dictionary with all of them. An exception is a failed trial.
             workers: How many trials to run at the same time, in threads unless there is an executor; what the study says, if you
                 leave it out, or as many as the executor has.
             executor: Any executor of `concurrent.futures`.
@@ -506,7 +586,7 @@ class Study:
 
         return await asyncio.to_thread(self.ask)
 
-    async def atell(self, trial: Trial | int, value: float, **more: Any) -> None:
+    async def atell(self, trial: Trial | int, value: float | Mapping[str, float], **more: Any) -> None:
         """:meth:`tell` without blocking the event loop."""
         import asyncio
 
@@ -549,6 +629,35 @@ class Study:
             self._definer.settle(number_of(trial))
         return self._engine
 
+    def _names(self) -> tuple[str, ...] | None:
+        return names_of(self._definition())
+
+    def _n_goals(self) -> int:
+        return sum(isinstance(one, (Minimize, Maximize)) for one in self.outcomes.values())
+
+    def _check_best(self) -> None:
+        if self._n_goals() > 1:
+            raise StudyError("the study has several goals, so no one point is best; study.front has those to choose from")
+
+    def _has_values(self) -> bool:
+        return self._engine.has_values()
+
+    def _number_of_outcome(self, outcome: str | None) -> int:
+        names = list(self.outcomes)
+        if outcome is None and len(names) == 1:
+            return 0
+        if outcome not in names:
+            wrong = "say which outcome is meant" if outcome is None else f"there is no outcome {outcome!r}"
+            raise StudyError(f"{wrong}; the study has {', '.join(names)}")
+        return names.index(outcome)
+
+    def _report(self, number: int, measured: Measured, seconds: float | None) -> None:
+        """Stores what an objective answered; what cannot be told is a failed trial."""
+        if self._definer is not None:
+            self._definer.tell(number, measured, seconds, None, may_fail=True)
+        else:
+            self._engine.report(number, measured, seconds)
+
     def _define(self, trial: Trial, name: str, parameter: Parameter) -> Any:
         if self._definer is not None:
             return self._definer.value(trial, name, parameter)
@@ -589,6 +698,8 @@ class Study:
             asked_at=instant(record["asked_at"]),
             ended_at=instant(record["ended_at"]),
             study=self,
+            values=values if isinstance(values := record.get("values", {}), dict) else {},
+            feasible=record.get("feasible"),
         )
 
 
@@ -614,16 +725,35 @@ def number_of(trial: Trial | int) -> int:
     return number
 
 
-def measured_of(value: float, noise_std: float | None, metrics: Mapping[str, Any] | None, note: str | None) -> Measured:
-    """What was measured, as the engine takes it."""
-    from ._objective import Measured, float_of, metrics_of
+def _wanted(direction: str | None, outcomes: Mapping[str, Wanted] | None) -> dict[str, Any]:
+    """What is measured, as a definition has it."""
+    if outcomes is None:
+        return {"direction": _arguments.direction(direction)}
+    if direction is not None:
+        raise StudyError("give a direction or outcomes, not both: each outcome has a direction of its own")
+    return {"outcomes": written(outcomes)}
 
-    return Measured(
-        float_of(value, "the value", "tell one number, or call `fail`"),
-        None if noise_std is None else float_of(noise_std, "noise_std", "give one number, 0 or more"),
-        None if note is None else _arguments.text(note, "note"),
-        metrics_of(metrics),
-    )
+
+def _expected(outcomes: Mapping[str, Mapping[str, Any]]) -> dict[str, Expected]:
+    return {name: Expected(one["value"], one["expected"], one["std"]) for name, one in outcomes.items()}
+
+
+def measured_of(
+    value: float | Mapping[str, float],
+    noise_std: float | Mapping[str, float] | None,
+    metrics: Mapping[str, Any] | None,
+    note: str | None,
+) -> Measured:
+    """What was measured, as the engine takes it."""
+    from ._objective import Measured, check_noise, float_of, metrics_of, noise_of, numbers_of
+
+    if isinstance(value, Mapping):
+        told: float | dict[str, float] = numbers_of(value, "tell a number for each outcome, or call `fail`")
+    else:
+        told = float_of(value, "the value", "tell one number, or call `fail`")
+    noise = noise_of(noise_std, None if isinstance(value, Mapping) else "give one number, 0 or more")
+    check_noise(told, noise)
+    return Measured(told, noise, None if note is None else _arguments.text(note, "note"), metrics_of(metrics))
 
 
 def rows(points: Any) -> Iterable[Mapping[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
@@ -72,7 +72,7 @@ class Trial(Declaring):
     why: Mapping[str, Any] | None = None
     #: What was measured; of several measurements the mean.
     value: float | None = None
-    noise_std: float | None = None
+    noise_std: float | Mapping[str, float] | None = None
     metrics: Mapping[str, Any] = field(default_factory=dict)
     note: str | None = None
     #: In which way it failed, such as `crashed`.
@@ -90,15 +90,19 @@ class Trial(Declaring):
     asked_at: datetime | None = None
     ended_at: datetime | None = None
     study: Study | None = field(default=None, repr=False, compare=False)
+    #: What was measured of each of several outcomes; of several measurements the mean. A trial that failed may have some.
+    values: Mapping[str, float] = field(default_factory=dict)
+    #: Whether it keeps all constraints on outcomes; `None` if there are none, or too little was measured.
+    feasible: bool | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self.params[name]
 
     def tell(
         self,
-        value: float,
+        value: float | Mapping[str, float],
         *,
-        noise_std: float | None = None,
+        noise_std: float | Mapping[str, float] | None = None,
         metrics: Mapping[str, Any] | None = None,
         note: str | None = None,
         seconds: float | None = None,
@@ -107,9 +111,9 @@ class Trial(Declaring):
         """Stores its value: :meth:`Study.tell`."""
         self._of().tell(self, value, noise_std=noise_std, metrics=metrics, note=note, seconds=seconds, params=params)
 
-    def fail(self, reason: str = "failed") -> None:
+    def fail(self, reason: str = "failed", *, values: Mapping[str, float] | None = None) -> None:
         """Marks it as failed: :meth:`Study.fail`."""
-        self._of().fail(self, reason)
+        self._of().fail(self, reason, values=values)
 
     def cancel(self) -> None:
         """Gives it up: :meth:`Study.cancel`."""
@@ -138,6 +142,66 @@ class Best:
     #: The number of the first trial that tried it.
     trial: int | None
     study: Study = field(repr=False, compare=False)
+    #: How likely all constraints on outcomes are kept; `None` if there are none.
+    feasible: float | None = None
+    #: What is known of each outcome, if they have names. `value`, `mean` and `std` are those of the goal; without one, `mean`
+    #: is NaN.
+    outcomes: Mapping[str, Expected] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is known of an outcome at a point."""
+
+    #: What its trial measured; `None` if nobody tried it.
+    value: float | None
+    #: What the model expects there.
+    mean: float
+    #: How unsure that is, one standard deviation; `None` if the optimizer has no model.
+    std: float | None
+
+
+@dataclass(frozen=True)
+class FrontPoint:
+    """A point of a front: no other is expected to be better in every goal."""
+
+    params: dict[str, Any]
+    #: What is known of each outcome there.
+    outcomes: Mapping[str, Expected]
+    #: How likely all constraints on outcomes are kept; `None` if there are none.
+    feasible: float | None
+    #: Whether it gives up little of anything.
+    is_knee: bool
+    #: The number of the first trial that tried it.
+    trial: int | None
+
+    @property
+    def values(self) -> dict[str, float | None]:
+        """What its trial measured."""
+        return {name: one.value for name, one in self.outcomes.items()}
+
+
+@dataclass(frozen=True)
+class Front:
+    """What there is to choose from where several goals are traded off; `for point in front`."""
+
+    points: Sequence[FrontPoint]
+    #: What the feasible trials cover beyond the reference; `None` if none is feasible, or it would take too long to compute.
+    hypervolume: float | None
+    #: For each goal, what is worth nothing: as you said, or inferred from the trials.
+    reference: Mapping[str, float]
+    study: Study = field(repr=False, compare=False)
+
+    @property
+    def knee(self) -> FrontPoint:
+        """The point that gives up little of anything."""
+        return next((point for point in self.points if point.is_knee), self.points[0])
+
+    def __iter__(self) -> Iterator[FrontPoint]:
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
 
 
 @dataclass(frozen=True)

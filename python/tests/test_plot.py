@@ -8,7 +8,7 @@ import pytest
 
 import optimist as op
 
-KINDS = ["history", "slices", "parallel", "importance", "surrogate"]
+KINDS = ["history", "slices", "parallel", "importance", "surrogate", "contour", "edf", "timeline"]
 
 
 @pytest.fixture
@@ -24,8 +24,9 @@ def test_a_plot_shows_itself_and_is_saved(measured: op.Study, tmp_path: Path) ->
         file = tmp_path / f"x{ending}"
         plot.save(file)
         assert file.read_bytes().startswith(start)
-    assert list(measured.plot().data) == KINDS
-    with pytest.raises(ValueError, match="there is no plot `slice`; choose from history, slices"):
+    assert list(measured.plot().data) == [*KINDS, "metrics"]
+    assert measured.plot("metrics").data == {"metrics": []}
+    with pytest.raises(ValueError, match="there is no plot `slice`; choose from history, front, slices"):
         measured.plot("slice")
     with pytest.raises(ValueError, match="end its name in .svg, .png or .html"):
         plot.save("x.pdf")

@@ -2,6 +2,8 @@
 
 import asyncio
 import functools
+import importlib
+import json
 import math
 import os
 import random
@@ -11,9 +13,12 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -123,6 +128,48 @@ def test_dask_measures() -> None:
         with pytest.raises(ValueError, match="say how many trials to run at a time"):
             op.minimize(bowl, SPACE, trials=4, executor=executor)
         assert len(op.minimize(bowl, SPACE, trials=4, executor=executor, workers=2).study) == 4
+
+
+def test_trials_run_as_dask_tasks(database: Path, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    mark = tmp_path / "lost"
+
+    def objective(x: float) -> float:
+        if x > 0.5:
+            raise op.Failed("too hot")
+        if not mark.exists():
+            mark.touch()
+            worker = SimpleNamespace(address="tcp://gone")
+            raise distributed.scheduler.KilledWorker("task", worker, 3)  # what Dask says of a trial that killed its workers
+        return x
+
+    with distributed.Client(n_workers=1, threads_per_worker=3, processes=False, dashboard_address=None) as client:
+        study = op.Study("s", SPACE, direction="minimize", trials=8, storage=database)
+        study.enqueue({"x": 0.9})
+        executor = op.dask(client)
+        assert executor._max_workers == 3  # type: ignore[attr-defined]
+        study.run(objective, executor=executor, workers=1)
+    assert {trial.reason for trial in study.trials if trial.state == "failed"} == {"too hot"}
+    assert sorted(trial.attempts for trial in study.trials) == [1] * 7 + [2] and study.verify()
+
+
+@pytest.mark.long
+def test_a_trial_whose_dask_worker_dies_is_run_again(database: Path, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    mark = str(tmp_path / "died")
+
+    def objective(x: float) -> float:
+        if not os.path.exists(mark):
+            open(mark, "w").close()
+            os._exit(1)
+        return x
+
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        study = op.Study("s", SPACE, direction="minimize", trials=6, storage=database).run(objective, executor=op.dask(client))
+    assert [trial.state for trial in study.trials] == ["complete"] * 6 and study.verify()
 
 
 def test_exceptions_are_failed_trials_with_their_traceback() -> None:
@@ -462,6 +509,52 @@ def test_two_threads_may_use_one_study(storage: str) -> None:
     for thread in threads:
         thread.join()
     assert len(study) == 40 and study.verify()
+
+
+def in_batches(study: op.Study) -> list[int]:
+    """The trials that were suggested together with others before them."""
+    events = [json.loads(line)["event"] for line in study._engine.export()]
+    asked = [event["asked"] for event in events if "asked" in event]
+    return [one["trial"] for one in asked if "since" in one["source"].get("suggested", {})]
+
+
+def test_several_trials_are_asked_for_as_a_batch(storage: str) -> None:
+    study = op.Study("s", SPACE, direction="minimize", trials=20, storage=storage)
+    for trial in study.ask(5):
+        study.tell(trial, bowl(**trial.params))
+    assert in_batches(study) == [1, 2, 3, 4] and study.verify()
+
+
+def test_a_run_asks_for_all_free_workers_at_once() -> None:
+    study = op.Study("s", SPACE, direction="minimize", trials=12)
+    with ThreadPoolExecutor(4) as executor:
+        study.run(bowl, executor=executor)
+    assert in_batches(study)[:3] == [1, 2, 3] and len(study) == 12 and study.verify()
+
+
+def test_a_limit_on_trials_holds_for_batches() -> None:
+    study = op.Study("s", SPACE, direction="minimize", trials=12)
+    with ThreadPoolExecutor(4) as executor:
+        study.run(bowl, executor=executor, trials=6)
+    assert len(study) == 6
+
+
+@pytest.mark.parametrize(
+    ("package", "use"),
+    [
+        ("ray", lambda: op.ray()),
+        ("distributed", lambda: op.dask()),
+        ("ray.tune", lambda: importlib.import_module("optimist.ray").OptimistSearch),
+    ],
+)
+def test_a_missing_package_gives_the_command_that_installs_it(
+    package: str, use: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("optimist._ray")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=r'install it with: pip install "optimist\[(ray|dask)\]"'):
+        use()
 
 
 def test_progress_is_shown_where_it_is_wanted(capfd: pytest.CaptureFixture[str]) -> None:

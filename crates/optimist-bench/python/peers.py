@@ -2,6 +2,8 @@
 
 Reads JSON lines {"init": {"dim", "seed", "budget"}}, {"tell": {"x", "y"}}, {"ask": 1} and answers an
 ask with {"x": [...]}: x in the unit cube, y to be maximised. A failed trial is told as y = null.
+With several outcomes init has "goals", a list of {"goal": "maximize", "reference"} and {"goal": "at_least", "bound"}, and
+a tell has "values", one for each, null where it failed.
 If something is wrong the answer is {"error": "what"} and the process ends.
 
 Every peer is its package's recommended way of use with the package's defaults; settings that have to
@@ -79,6 +81,133 @@ class OptunaTpe(Optuna):
 
     def sampler(self, seed):
         return self.optuna.samplers.TPESampler(seed=seed, multivariate=True)
+
+
+class OptunaSeveral(Optuna):
+    """The same with several outcomes: constraints by `set_constraint`. Without a goal, 0 is maximised. A trial of which anything
+    failed is a failed one."""
+
+    def __init__(self, dim, seed, budget, goals):
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self.optuna, self.goals, self.budget = optuna, goals, budget
+        self.space = {f"x{i}": optuna.distributions.FloatDistribution(0, 1) for i in range(dim)}
+        directions = ["maximize"] * max(1, len(maximised(goals)))
+        self.study = optuna.create_study(directions=directions, sampler=self.sampler(seed))
+        self.asked = []
+
+    def tell(self, x, values):
+        state = self.optuna.trial.TrialState
+        failed = None in values
+        traded = [] if failed else [values[k] for k in maximised(self.goals)] or [0.0]
+        missed = {} if failed else {str(k): bound - values[k] for k, bound in bounds(self.goals)}
+        for idx, (asked, trial) in enumerate(self.asked):
+            if asked == x:
+                del self.asked[idx]
+                for key, value in missed.items():
+                    trial.set_constraint(key, value)
+                self.study.tell(trial, None if failed else traded, state.FAIL if failed else state.COMPLETE)
+                return
+        if not failed:
+            trial = self.optuna.trial.create_trial(
+                params=dict(zip(self.space, x)), distributions=self.space, values=traded, constraints=missed
+            )
+            self.study.add_trial(trial)
+
+
+class OptunaTpeSeveral(OptunaSeveral):
+    """TPESampler, multivariate: the good trials by non-domination and hypervolume."""
+
+    def sampler(self, seed):
+        return self.optuna.samplers.TPESampler(seed=seed, multivariate=True)
+
+
+class OptunaNsga2(OptunaSeveral):
+    """NSGAIISampler, with a population of a fifth of the trials, at least 10: with its usual 50 most runs would end in the first
+    generation."""
+
+    def sampler(self, seed):
+        return self.optuna.samplers.NSGAIISampler(seed=seed, population_size=max(10, self.budget // 5))
+
+
+def maximised(goals):
+    return [k for k, goal in enumerate(goals) if goal["goal"] == "maximize"]
+
+
+def bounds(goals):
+    return [(k, goal["bound"]) for k, goal in enumerate(goals) if goal["goal"] == "at_least"]
+
+
+class PymooNsga2:
+    """pymoo's NSGA2, with a population of a fifth of the trials, at least 10. The points that are told before the first ask are part of
+    its first population. What failed counts as far worse than anything else."""
+
+    FAILED = 1e12
+
+    def __init__(self, dim, seed, budget, goals):
+        import numpy as np
+        from pymoo.core.problem import Problem
+
+        self.np, self.dim, self.seed, self.goals = np, dim, seed, goals
+        self.population = max(10, budget // 5)
+        self.problem = Problem(
+            n_var=dim, n_obj=max(1, len(maximised(goals))), n_ieq_constr=len(bounds(goals)), xl=0.0, xu=1.0
+        )
+        self.algorithm, self.first, self.waiting, self.told = None, {}, [], {}
+
+    def start(self):
+        from pymoo.algorithms.moo.nsga2 import NSGA2
+
+        rng = self.np.random.default_rng(self.seed)
+        given = [list(x) for x in self.first][-self.population :]
+        more = rng.random((self.population - len(given), self.dim)).tolist()
+        self.algorithm = NSGA2(pop_size=self.population, sampling=self.np.array(given + more))
+        self.algorithm.setup(self.problem, termination=("n_gen", 10**6), seed=self.seed, verbose=False)
+        self.told = dict(self.first)
+
+    def generation(self):
+        """The points of the next generation, those that were told already left out."""
+        self.infills = self.algorithm.ask()
+        self.points = [tuple(float(v) for v in x) for x in self.infills.get("X")]
+        self.waiting = [x for x in self.points if x not in self.told]
+
+    def ask(self):
+        if self.algorithm is None:
+            self.start()
+            self.generation()
+        while not self.waiting:
+            self.finish()
+            self.generation()
+        return list(self.waiting.pop(0))
+
+    def finish(self):
+        values = [self.told[x] for x in self.points]
+        wanted, limits = maximised(self.goals), bounds(self.goals)
+        worst = self.FAILED
+        self.infills.set(
+            "F", self.np.array([[-v[k] for k in wanted] or [0.0] if None not in v else [worst] * max(1, len(wanted)) for v in values])
+        )
+        if limits:
+            self.infills.set(
+                "G", self.np.array([[b - v[k] for k, b in limits] if None not in v else [worst] * len(limits) for v in values])
+            )
+        for individual in self.infills:
+            individual.evaluated.update({"F", "G"})
+        self.algorithm.tell(infills=self.infills)
+
+    def tell(self, x, values):
+        (self.first if self.algorithm is None else self.told)[tuple(x)] = values
+
+
+class OptunaGpSeveral(OptunaSeveral):
+    """GPSampler: the expected hypervolume improvement, or the constrained expected improvement."""
+
+    def sampler(self, seed):
+        import torch
+
+        limit_threads(torch)
+        return self.optuna.samplers.GPSampler(seed=seed)
 
 
 class OptunaGp(Optuna):
@@ -442,16 +571,50 @@ PEERS = {
     "botorch:turbo": BoTorchTurbo,
 }
 
+# Those that know several outcomes.
+SEVERAL = {
+    "optuna:tpe": OptunaTpeSeveral,
+    "optuna:gp": OptunaGpSeveral,
+    "optuna:nsga-ii": OptunaNsga2,
+    "pymoo:nsga-ii": PymooNsga2,
+}
+
+ONE = [{"goal": "maximize"}]
+
+
+class OneOfSeveral:
+    """A peer of several outcomes that is given one."""
+
+    def __init__(self, name, dim, seed, budget):
+        self.peer = SEVERAL[name](dim, seed, budget, ONE)
+
+    def ask(self):
+        return self.peer.ask()
+
+    def tell(self, x, y):
+        self.peer.tell(x, [y])
+
+
+def start(name, init):
+    dim, seed, budget, goals = init["dim"], init["seed"] % 2**31, init["budget"], init.get("goals")
+    if goals is None and name in PEERS:
+        return PEERS[name](dim, seed, budget)
+    if goals is None:
+        return OneOfSeveral(name, dim, seed, budget)
+    if name not in SEVERAL:
+        raise ValueError(f"{name} knows one outcome; choose from {', '.join(SEVERAL)}")
+    return SEVERAL[name](dim, seed, budget, goals)
+
 
 def serve(name, lines, out):
     peer = None
     for line in lines:
         message = json.loads(line)
         if "init" in message:
-            init = message["init"]
-            peer = PEERS[name](init["dim"], init["seed"] % 2**31, init["budget"])
+            peer = start(name, message["init"])
         elif "tell" in message:
-            peer.tell(message["tell"]["x"], message["tell"]["y"])
+            told = message["tell"]
+            peer.tell(told["x"], told["values"] if "values" in told else told["y"])
         elif "ask" in message:
             out.write(json.dumps({"x": peer.ask()}) + "\n")
             out.flush()

@@ -32,9 +32,9 @@ struct Line<P> {
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {source}", path.display())]
 pub struct CacheError {
-    /// The file.
+    /// The file that could not be used.
     pub path: PathBuf,
-    /// Why.
+    /// What the system said.
     pub source: std::io::Error,
 }
 

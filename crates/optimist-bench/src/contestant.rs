@@ -3,7 +3,7 @@
 //! Runs and measurements of speed know nothing else of our own optimizers and of peers. This is the one place where an
 //! optimizer of the core becomes a contestant.
 
-use optimist::{Observation, Optimizer, Recommendation, Rng, TellError};
+use optimist::{Observation, Optimizer, Outcome, Recommendation, Rng, TellError};
 
 use crate::peer::PeerError;
 
@@ -20,6 +20,17 @@ pub trait Contestant {
     /// # Errors
     /// If the point or its value cannot be used.
     fn tell(&mut self, observation: Observation) -> Result<(), ContestantError>;
+
+    /// Learns what became of each outcome at a point.
+    ///
+    /// # Errors
+    /// If the point or a value cannot be used, or there are several outcomes and it knows one.
+    fn tell_outcomes(&mut self, x: Vec<f64>, outcomes: &[Outcome]) -> Result<(), ContestantError> {
+        match *outcomes {
+            [outcome] => self.tell(Observation { x, outcome }),
+            _ => Err(TellError::WrongOutcomes { expected: 1, got: outcomes.len() }.into()),
+        }
+    }
 
     /// The point that it would bet on, and what it expects there; `None` before the first value.
     fn recommend(&self) -> Option<Recommendation>;
@@ -44,6 +55,10 @@ impl Contestant for Optimizer {
 
     fn tell(&mut self, observation: Observation) -> Result<(), ContestantError> {
         Ok(Optimizer::tell(self, observation)?)
+    }
+
+    fn tell_outcomes(&mut self, x: Vec<f64>, outcomes: &[Outcome]) -> Result<(), ContestantError> {
+        Ok(Optimizer::tell_outcomes(self, x, outcomes)?)
     }
 
     fn recommend(&self) -> Option<Recommendation> {

@@ -47,7 +47,7 @@ for package in 'botorch', 'cma', 'optuna', 'scikit-optimize': version(package)",
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{} cannot be made: {reason}; with Python 3.10 or newer and a network, run {script}", folder.display())]
 pub struct EnvironmentError {
-    /// The environment.
+    /// Folder of the Python environment.
     pub folder: PathBuf,
     /// The script that makes it.
     pub script: &'static str,

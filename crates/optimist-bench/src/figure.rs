@@ -3,20 +3,47 @@
 //! [`row`] is a picture of its own, for files: up to three tasks and a legend. [`panel`] is one task without legend, for a
 //! page that arranges panels to the width of the screen and has colours of its own for day and night.
 
+use std::collections::BTreeMap;
+
 use optimist_plot::lines::{Axes, LegendEntry, Line, LineChart, Stroke, side_by_side};
 
 use crate::peer;
 use crate::report::{Estimate, Measure, REFERENCE, Row, TaskReport};
 
-/// Regret of one kind against rounds, side by side, one line with its error band an optimizer; a legend below.
-pub(crate) fn row(parts: &[&TaskReport], measure: Measure) -> String {
-    let charts: Vec<LineChart> = parts.iter().map(|part| regret(part, measure)).collect();
-    side_by_side(&charts, &legend(parts.iter().flat_map(|part| &part.rows).map(|row| row.optimizer.as_str())))
+/// Lines in a panel, unless more are asked for: the eye follows no more.
+pub(crate) const MOST_LINES: usize = 8;
+
+/// Regret of one kind against rounds, side by side, one line with its error band for each of these optimizers; a legend below.
+pub(crate) fn row(parts: &[&TaskReport], measure: Measure, shown: &[&str]) -> String {
+    let charts: Vec<LineChart> = parts.iter().map(|part| regret(part, measure, shown)).collect();
+    side_by_side(&charts, &legend(shown.iter().copied()))
 }
 
 /// Regret of one kind on one task, in the colours of the page that it is part of.
-pub(crate) fn panel(part: &TaskReport, measure: Measure) -> String {
-    regret(part, measure).panel()
+pub(crate) fn panel(part: &TaskReport, measure: Measure, shown: &[&str]) -> String {
+    regret(part, measure, shown).panel()
+}
+
+/// The optimizers that figures of these tasks show, `most` of them: GO-UCB, random search to compare with, and those with the
+/// best mean ranks.
+pub(crate) fn shown<'a>(parts: &[&'a TaskReport], most: usize) -> Vec<&'a str> {
+    let mut places: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for part in parts {
+        // The rows are in the order of their regrets. Fewer rivals make no better place.
+        for (place, row) in part.rows.iter().enumerate() {
+            let place = (place + 1) as f64 / part.rows.len() as f64;
+            places.entry(&row.optimizer).or_default().push(place);
+        }
+    }
+    // One that has played little is not known to be good elsewhere.
+    let mean = |places: &[f64]| {
+        let missed = (parts.len() - places.len()) as f64;
+        (places.iter().sum::<f64>() + missed) / parts.len() as f64
+    };
+    let mut ranked: Vec<(&str, f64)> = places.iter().map(|(name, places)| (*name, mean(places))).collect();
+    let is_always_shown = |name: &str| name == REFERENCE || name == "random";
+    ranked.sort_by(|a, b| is_always_shown(b.0).cmp(&is_always_shown(a.0)).then(a.1.total_cmp(&b.1)));
+    ranked.into_iter().map(|(name, _)| name).take(most).collect()
 }
 
 /// How something grows, on log axes, one line an optimizer.
@@ -119,9 +146,10 @@ fn legend<'a>(optimizers: impl IntoIterator<Item = &'a str>) -> Vec<LegendEntry>
 }
 
 /// Of the lines the best last, so that it is on top, and GO-UCB above all.
-fn regret(part: &TaskReport, measure: Measure) -> LineChart {
+fn regret(part: &TaskReport, measure: Measure, shown: &[&str]) -> LineChart {
     let task = part.task;
-    let mut rows: Vec<&Row> = part.rows.iter().rev().collect();
+    let is_shown = |row: &&Row| shown.contains(&row.optimizer.as_str());
+    let mut rows: Vec<&Row> = part.rows.iter().rev().filter(is_shown).collect();
     rows.sort_by_key(|row| row.optimizer == REFERENCE);
     LineChart {
         title: format!("{} (d = {})", task.name, task.domain.axes().len()),

@@ -9,7 +9,9 @@ use clap::{Parser, Subcommand};
 use optimist_bench::table;
 
 use commands::answers::AnswersArgs;
+use commands::outcomes::OutcomesArgs;
 use commands::paper::PaperArgs;
+use commands::readings::ReadingsArgs;
 use commands::report::ReportArgs;
 use commands::run::RunArgs;
 use commands::speed::{CellArgs, SpeedArgs};
@@ -51,6 +53,14 @@ classifier is trained twice.")]
   optimist-bench run --tasks small --half choose --optimizers go-ucb,gp-ei --reps 3 --horizon 30 --out small.jsonl
   optimist-bench answers small.jsonl")]
     Answers(AnswersArgs),
+    /// Play problems with several outcomes, and show how far each optimizer is from the best.
+    ///
+    /// Several goals are judged by the hypervolume of all points tried, one goal with constraints by the best value that meets them.
+    /// Started again with the same file it plays only what is missing.
+    #[command(after_help = "Examples:
+  optimist-bench outcomes --tasks multi --optimizers go-ucb,nsga-ii,random --trials 40 --out outcomes.jsonl
+  optimist-bench outcomes --reps 0 --trials 100 --after 40 --out outcomes.jsonl     only show what is there")]
+    Outcomes(OutcomesArgs),
     /// Reproduce the experiments of the GO-UCB paper: play all that is missing, then write the report.
     ///
     /// The paper's twelve tasks, five times each, with go-ucb, go-ucb:paper, gp-ei, gp-pi, gp-ucb, turbo, tpe, cma-es
@@ -63,6 +73,11 @@ classifier is trained twice.")]
 The folder holds index.html (needs nothing beside it), report.md with its figures, results.csv, and results.jsonl with
 every value.")]
     Paper(PaperArgs),
+    /// Play what the paper's appendix leaves open in many ways, beside the paper's rivals: f1, f2 and f3.
+    ///
+    /// The oracle's learning rate, F, β, where the ascent over x and w begins, scaled or raw x and y; the presets `theory` and
+    /// default too. Started again with the same folder it plays only what is missing.
+    Readings(ReadingsArgs),
     /// Measure how long an ask with its tell takes, and how much memory, by number of trials and by dimension.
     ///
     /// n from 10 to 100,000 at d = 20, d from 5 to 500 at n = 72 and n = 1,000, on one core and on all, as far as each optimizer
@@ -89,7 +104,9 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::execute(args),
         Command::Report(args) => commands::report::execute(&args),
         Command::Answers(args) => commands::answers::execute(&args),
+        Command::Outcomes(args) => commands::outcomes::execute(&args),
         Command::Paper(args) => commands::paper::execute(args),
+        Command::Readings(args) => commands::readings::execute(&args),
         Command::Speed(args) => commands::speed::execute(args),
         Command::SpeedCell(args) => commands::speed::execute_cell(args),
         Command::Tasks => commands::print(&table::tasks()).map(|()| ExitCode::SUCCESS),

@@ -2,7 +2,7 @@
 //! Optimist's own, or peers that run as processes of their own.
 
 use optimist::encode::Domain;
-use optimist::{ENGINE_VERSION, Method, MethodError, spelling};
+use optimist::{ENGINE_VERSION, Goals, Method, MethodError, spelling};
 
 use crate::contestant::Contestant;
 use crate::peer;
@@ -21,16 +21,31 @@ pub fn build(
     trials: usize,
     seed: u64,
 ) -> Result<Box<dyn Contestant>, OptimizerError> {
+    build_for(name, domain, &Goals::single(), trials, seed)
+}
+
+/// The same for several outcomes.
+///
+/// # Errors
+/// If there is no such optimizer, or it does not fit the domain or the goals.
+pub fn build_for(
+    name: &str,
+    domain: &Domain,
+    goals: &Goals,
+    trials: usize,
+    seed: u64,
+) -> Result<Box<dyn Contestant>, OptimizerError> {
     let failed = |error: String| OptimizerError(format!("optimizer `{name}`: {error}"));
     if !fits(name, domain) {
         return Err(failed("peers know no constraints; give it a task without them".to_owned()));
     }
     if peer::NAMES.contains(&name) {
-        let peer = peer::start(name, domain, trials, seed).map_err(|error| failed(error.to_string()))?;
+        let peer =
+            peer::start_for(name, domain, goals, trials, seed).map_err(|error| failed(error.to_string()))?;
         return Ok(Box::new(peer));
     }
     let method: Method = name.parse().map_err(|error| OptimizerError(with_peers(name, error).to_string()))?;
-    let own = method.build(domain, trials, seed).map_err(|error| failed(error.to_string()))?;
+    let own = method.build_for(domain, goals, trials, seed).map_err(|error| failed(error.to_string()))?;
     Ok(Box::new(own))
 }
 

@@ -70,6 +70,7 @@ mod tests {
         let mut names: Vec<&str> = peers.iter().map(String::as_str).collect();
         names.push("optuna:cma-es"); // for speed only: `pycma` plays for CMA-ES
         names.push("smac"); // for answers only
+        names.extend(["optuna:nsga-ii", "pymoo:nsga-ii"]); // for several outcomes only
         names.sort_unstable();
         assert_eq!(names, peer::NAMES, "every peer takes part");
 

@@ -3,6 +3,9 @@
 //! answered by `{"x": [...]}`, or by `{"error": "why"}`. x is in the unit cube, y is maximised, and a
 //! failed trial is told as y = null.
 //!
+//! With several outcomes `init` has their `"goals"`, such as `{"goal": "maximize", "reference": -1.1}` or
+//! `{"goal": "at_least", "bound": 0}`, and a tell has `"values"`, one for each, null where that outcome failed.
+//!
 //! Peers know of real coordinates only. On a domain with levels, choices or conditions they search
 //! its whole cube, one coordinate a column, and each proposal is snapped to the nearest feasible point;
 //! what is told is the point that they proposed. They are not given tasks with constraints.
@@ -15,7 +18,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use optimist::encode::Domain;
-use optimist::{Observation, Outcome, Recommendation, Rng, TellError};
+use optimist::{Goals, Observation, Outcome, Recommendation, Rng, TellError};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -23,7 +26,7 @@ use crate::contestant::{Contestant, ContestantError};
 use crate::process::{LineProcess, ProcessError};
 
 /// The peers that `python/peers.py` has.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 13] = [
     "botorch:gp-ei",
     "botorch:gp-pi",
     "botorch:gp-ucb",
@@ -31,8 +34,10 @@ pub const NAMES: [&str; 11] = [
     "hebo",
     "optuna:cma-es",
     "optuna:gp",
+    "optuna:nsga-ii",
     "optuna:tpe",
     "pycma",
+    "pymoo:nsga-ii",
     "skopt",
     "smac",
 ];
@@ -45,10 +50,11 @@ const PYTHON: &str = ".venv/bin/python";
 /// How long an answer may take. Gaussian processes take minutes on large data.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A running peer.
+/// A running peer. With several outcomes it recommends nothing.
 pub struct Peer {
     process: LineProcess,
     domain: Domain,
+    goals: Goals,
     /// Proposals that are not told yet, feasible and as the peer had them.
     proposed: Vec<(Vec<f64>, Vec<f64>)>,
     /// The first of the points with the largest value told, and that value.
@@ -68,7 +74,7 @@ pub enum PeerError {
     /// The peer said that something is wrong.
     #[error("the peer reported `{message}`{}", missing_package(message))]
     Reported {
-        /// Its words.
+        /// What the peer said.
         message: String,
     },
     /// The answer cannot be understood.
@@ -96,7 +102,29 @@ enum Reply {
 /// # Errors
 /// If Python's environment is missing.
 pub fn start(name: &str, domain: &Domain, budget: usize, seed: u64) -> Result<Peer, PeerError> {
-    start_with(name, domain, budget, seed, Some(1), PATIENCE) // several peers run side by side
+    start_for(name, domain, &Goals::single(), budget, seed)
+}
+
+/// The same for several outcomes.
+///
+/// # Errors
+/// If Python's environment is missing.
+pub fn start_for(
+    name: &str,
+    domain: &Domain,
+    goals: &Goals,
+    budget: usize,
+    seed: u64,
+) -> Result<Peer, PeerError> {
+    let mut command = command(name)?;
+    command.env("OMP_NUM_THREADS", "1"); // several peers run side by side
+    Peer::start_for(command, domain.clone(), goals.clone(), budget, seed, PATIENCE)
+}
+
+fn command(name: &str) -> Result<Command, PeerError> {
+    let mut command = Command::new(python()?);
+    command.args(["-c", SCRIPT, name]);
+    Ok(command)
 }
 
 /// The same with as many threads, or as many as it likes, and answers within `patience`.
@@ -111,8 +139,7 @@ pub fn start_with(
     threads: Option<usize>,
     patience: Duration,
 ) -> Result<Peer, PeerError> {
-    let mut command = Command::new(python()?);
-    command.args(["-c", SCRIPT, name]);
+    let mut command = command(name)?;
     match threads {
         Some(threads) => command.env("OMP_NUM_THREADS", threads.to_string()),
         None => command.env_remove("OMP_NUM_THREADS"),
@@ -147,9 +174,28 @@ impl Peer {
         seed: u64,
         patience: Duration,
     ) -> Result<Peer, PeerError> {
+        Peer::start_for(command, domain, Goals::single(), budget, seed, patience)
+    }
+
+    /// The same for several outcomes.
+    ///
+    /// # Errors
+    /// If the command cannot be started.
+    pub fn start_for(
+        command: Command,
+        domain: Domain,
+        goals: Goals,
+        budget: usize,
+        seed: u64,
+        patience: Duration,
+    ) -> Result<Peer, PeerError> {
         let process = LineProcess::start(command, patience)?;
-        process.send(&json!({"init": {"dim": domain.dimension(), "seed": seed, "budget": budget}}));
-        Ok(Peer { process, domain, proposed: Vec::new(), best: None })
+        let mut init = json!({"dim": domain.dimension(), "seed": seed, "budget": budget});
+        if !goals.is_single() {
+            init["goals"] = json!(goals);
+        }
+        process.send(&json!({"init": init}));
+        Ok(Peer { process, domain, goals, proposed: Vec::new(), best: None })
     }
 
     /// Its process, as the operating system counts them.
@@ -179,19 +225,31 @@ impl Contestant for Peer {
     }
 
     fn tell(&mut self, observation: Observation) -> Result<(), ContestantError> {
-        let Observation { x, outcome } = observation;
+        self.tell_outcomes(observation.x, &[observation.outcome])
+    }
+
+    fn tell_outcomes(&mut self, x: Vec<f64>, outcomes: &[Outcome]) -> Result<(), ContestantError> {
         self.domain.check(&x)?;
-        let y = match outcome {
-            Outcome::Value { y, .. } if !y.is_finite() => return Err(TellError::NotFinite { y }.into()),
-            Outcome::Value { y, .. } => Some(y),
-            Outcome::Failed => None,
-        };
-        if let Some(y) = y.filter(|y| self.best.as_ref().is_none_or(|(_, best)| y > best)) {
-            self.best = Some((x.clone(), y));
+        if outcomes.len() != self.goals.len() {
+            return Err(TellError::WrongOutcomes { expected: self.goals.len(), got: outcomes.len() }.into());
         }
+        let value = |outcome: &Outcome| match *outcome {
+            Outcome::Value { y, .. } if !y.is_finite() => Err(TellError::NotFinite { y }),
+            Outcome::Value { y, .. } => Ok(Some(y)),
+            Outcome::Failed => Ok(None),
+        };
+        let values = outcomes.iter().map(value).collect::<Result<Vec<Option<f64>>, TellError>>()?;
         let idx = self.proposed.iter().position(|(feasible, _)| *feasible == x);
-        let x = idx.map_or(x, |idx| self.proposed.remove(idx).1);
-        self.process.send(&json!({"tell": {"x": x, "y": y}}));
+        let proposed = idx.map_or_else(|| x.clone(), |idx| self.proposed.remove(idx).1);
+        if !self.goals.is_single() {
+            self.process.send(&json!({"tell": {"x": proposed, "values": values}}));
+            return Ok(());
+        }
+        let y = values[0];
+        if let Some(y) = y.filter(|y| self.best.as_ref().is_none_or(|(_, best)| y > best)) {
+            self.best = Some((x, y));
+        }
+        self.process.send(&json!({"tell": {"x": proposed, "y": y}}));
         Ok(())
     }
 

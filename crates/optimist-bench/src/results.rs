@@ -85,6 +85,14 @@ impl Line for RunRecord {
 /// # Errors
 /// If the file cannot be read, or a line is not a record.
 pub fn read(path: &Path) -> Result<Vec<RunRecord>, ResultsError> {
+    read_lines(path)
+}
+
+/// The same of any kind.
+///
+/// # Errors
+/// If the file cannot be read, or a line is not a record.
+pub fn read_lines<L: Line>(path: &Path) -> Result<Vec<L>, ResultsError> {
     let text = std::fs::read_to_string(path).map_err(|source| ResultsError::io(path, source))?;
     parse(path, &text)
 }
@@ -151,15 +159,15 @@ pub enum ResultsError {
     /// The operating system refused.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// The file of results.
         path: PathBuf,
-        /// Why.
+        /// What the system said.
         source: std::io::Error,
     },
     /// A line is not a record.
     #[error("{} line {line}: {problem}; mend or delete that line", path.display())]
     BadLine {
-        /// The file.
+        /// The file of results.
         path: PathBuf,
         /// The line, counted from 1.
         line: usize,
@@ -169,7 +177,7 @@ pub enum ResultsError {
     /// Two runs would write the same file.
     #[error("{} is being written by another run; wait for it, or write to another file", path.display())]
     Busy {
-        /// The file.
+        /// The file of results.
         path: PathBuf,
     },
 }

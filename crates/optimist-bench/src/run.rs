@@ -26,7 +26,7 @@ use crate::trainer::{Train, TrainError};
 
 /// What to run: every cell of some grids, each once however often it is named.
 pub struct Experiment {
-    /// The grids.
+    /// Which tasks to play with which optimizers.
     pub grids: Vec<Grid>,
     /// Asks of a run, if not as many as its task has.
     pub horizon: Option<usize>,
@@ -39,7 +39,7 @@ pub struct Experiment {
 /// Every task with every optimizer, `reps` times.
 #[derive(Clone)]
 pub struct Grid {
-    /// The tasks.
+    /// Tasks that each optimizer plays.
     pub tasks: Vec<&'static Task>,
     /// The optimizers, by name.
     pub optimizers: Vec<String>,
@@ -50,7 +50,7 @@ pub struct Grid {
 /// One run of a grid.
 #[derive(Clone, Copy)]
 pub struct Cell<'a> {
-    /// The task.
+    /// The task that is played.
     pub task: &'static Task,
     /// The optimizer's name.
     pub optimizer: &'a str,
@@ -77,7 +77,7 @@ pub enum Progress<'a> {
     },
     /// A cell is played and its record written.
     Finished {
-        /// What happened.
+        /// Points, values and times of the run.
         record: &'a RunRecord,
         /// How long it took.
         elapsed: Duration,
@@ -94,9 +94,9 @@ pub struct Failure {
     pub task: &'static str,
     /// Name of the optimizer.
     pub optimizer: String,
-    /// The repetition.
+    /// Number of the repetition, from 0.
     pub rep: usize,
-    /// What happened.
+    /// Why there is no record.
     pub reason: Reason,
 }
 
@@ -112,7 +112,7 @@ pub enum Reason {
     Refused {
         /// The round, counted from 1.
         round: usize,
-        /// Its objection.
+        /// What the optimizer said.
         error: TellError,
     },
     /// The optimizer proposed a point that is not feasible.
@@ -120,7 +120,7 @@ pub enum Reason {
     Infeasible {
         /// The round, counted from 1.
         round: usize,
-        /// The point.
+        /// The point that was asked for, in the unit cube.
         x: Vec<f64>,
     },
     /// The value at a point could not be had.
@@ -128,7 +128,7 @@ pub enum Reason {
     NoValue {
         /// The round, counted from 1.
         round: usize,
-        /// Why not.
+        /// What the trainer said.
         error: TrainError,
     },
     /// The optimizer is a process of its own and could not go on.
@@ -166,7 +166,7 @@ pub enum RunError {
     Threads {
         /// How many were asked for.
         jobs: usize,
-        /// Why not.
+        /// What the system said.
         source: std::io::Error,
     },
 }

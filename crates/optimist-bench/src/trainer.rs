@@ -47,7 +47,7 @@ pub enum TrainError {
     /// The classifier could not be trained.
     #[error("the classifier reported `{message}`")]
     Reported {
-        /// Its words.
+        /// What the trainer said.
         message: String,
     },
     /// The answer cannot be understood.

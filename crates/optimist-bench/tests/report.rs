@@ -266,6 +266,38 @@ fn figures_are_arranged_as_in_the_paper_then_typed_tasks_then_others() {
     );
 }
 
+#[test]
+fn a_panel_has_eight_lines_unless_more_are_asked_for_and_tables_have_all() {
+    let names = ["random", "a", "b", "c", "d", "e", "f", "g", "h", "i", "go-ucb"];
+    let regret = |i: usize| if i == 0 { 99.0 } else { i as f64 };
+    let records = || names.iter().enumerate().map(|(i, name)| record("f1", name, 0, regret(i), 0.5));
+    let records: Vec<RunRecord> = records().collect();
+    // With GO-UCB and random search, which are the worst here, those with the least regret.
+    let html = Report::new(&records).unwrap().to_html();
+    let legend = html.split("class=\"legend\"").nth(1).unwrap().split("</figure>").next().unwrap();
+    let shown = |name: &str| legend.contains(&format!("</svg>{name}</span>"));
+    assert_eq!(names.map(shown), [true, true, true, true, true, true, true, false, false, false, true]);
+    assert!(html.contains("the best 8 of 11 optimizers") && html.contains("<th>i</th>"));
+    let all = Report::new(&records).unwrap().with_lines(20).to_html();
+    assert!(all.contains("</svg>i</span>") && !all.contains("the best 8 of"));
+}
+
+#[test]
+fn the_page_opens_with_who_is_first() {
+    let records: Vec<RunRecord> = ["f1", "f2"]
+        .iter()
+        .flat_map(|task| {
+            [("a", 1.0), ("go-ucb", 2.0), ("b", 3.0)].map(|(name, regret)| (*task, name, regret))
+        })
+        .map(|(task, name, regret)| record(task, name, 0, regret, regret))
+        .collect();
+    let page = Report::new(&records).unwrap().to_markdown();
+    let first = page.lines().skip_while(|line| !line.starts_with("# ")).nth(2).unwrap();
+    let expected = "By cumulative regret `a` (1.00) has the best mean rank. `go-ucb` is 2nd of 3 (2.00) and has the least \
+                    mean regret on 0 of 2 tasks.";
+    assert!(first.starts_with(expected), "{first}");
+}
+
 /// As many kinds of optimizers and tasks as a report may have to show.
 fn varied_records() -> Vec<RunRecord> {
     let mut records = Vec::new();

@@ -9,19 +9,26 @@ use crate::commands::best::BestArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::create::CreateArgs;
 use crate::commands::delete::DeleteArgs;
+use crate::commands::doctor::DoctorArgs;
 use crate::commands::enqueue::EnqueueArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::fail::FailArgs;
 use crate::commands::import::ImportArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::list::ListArgs;
+use crate::commands::man::ManArgs;
 use crate::commands::plot::PlotArgs;
 use crate::commands::retry::RetryArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::salvage::SalvageArgs;
+use crate::commands::schema::SchemaArgs;
+use crate::commands::serve::ServeArgs;
 use crate::commands::show::ShowArgs;
+use crate::commands::steer::SteerArgs;
 use crate::commands::tell::TellArgs;
+use crate::commands::token::TokenArgs;
 use crate::commands::trials::TrialsArgs;
+use crate::commands::user::UserArgs;
 use crate::commands::verify::VerifyArgs;
 use crate::commands::worker::WorkerArgs;
 
@@ -43,46 +50,64 @@ pub struct Cli {
 pub enum Command {
     /// Write a study file to start from
     Init(InitArgs),
-    /// Begin a study or go on with it: vary the parameters, measure the objective, show the best that was found
+    /// Start or resume a study: vary the parameters, measure the objective, show the best point found
     Run(RunArgs),
-    /// Measure trials of a study that was begun elsewhere, until it is over
+    /// Measure trials of an existing study until it is done
     Worker(WorkerArgs),
-    /// Begin a study that others will run, or that a person will measure
+    /// Create a study for others to run, or for a person to measure
     Create(CreateArgs),
-    /// Get the next trial, to measure it yourself
+    /// Get the next trial to measure yourself
     Ask(AskArgs),
-    /// Tell the value of a trial
+    /// Report the value of a trial
     Tell(TellArgs),
-    /// Tell that a trial has no value
+    /// Report that a trial has no value
     Fail(FailArgs),
     /// Correct a trial: its value, what it was run with, or that it has no value
     Amend(AmendArgs),
-    /// Put failed trials back, to be run again
+    /// Run failed trials again
     Retry(RetryArgs),
-    /// Have a point of your own tried next
+    /// Let workers finish their trials and wait
+    Pause(SteerArgs),
+    /// Let workers finish their trials and end
+    Stop(SteerArgs),
+    /// Let a paused or stopped study go on
+    Resume(SteerArgs),
+    /// Try a point of your own next
     Enqueue(EnqueueArgs),
-    /// List the studies there are
+    /// List all studies
     List(ListArgs),
-    /// Show how a study stands: progress, best, parameters, what runs, what failed
+    /// Show the status of a study: progress, best point, parameters, running and failed trials
     Show(ShowArgs),
-    /// Show the point to bet on, or the best few
+    /// Show the recommended point, or the best few
     Best(BestArgs),
     /// Print trials as a table, CSV or JSON lines
     Trials(TrialsArgs),
-    /// Write the whole log of a study to a file, losslessly
+    /// Write the complete log of a study to a file
     Export(ExportArgs),
-    /// Copy all studies to a file, while others go on
+    /// Back up all studies to a file, even while they run
     Backup(BackupArgs),
-    /// Make a new study of what is sound in a damaged one
+    /// Recover what is intact in a damaged study
     Salvage(SalvageArgs),
-    /// Remove a study for good
+    /// Delete a study permanently
     Delete(DeleteArgs),
-    /// Take in trials that were made elsewhere: a CSV or JSON table, or an Optuna database
+    /// Import trials from a CSV or JSON table, or an Optuna database
     Import(ImportArgs),
-    /// Draw a study: history, slices, parallel coordinates, importance of parameters, the model
+    /// Plot a study: history, slices, parallel coordinates, parameter importance, the model
     Plot(PlotArgs),
-    /// Make every suggestion of a study again from its log, and compare
+    /// Serve studies over HTTP: pages for people, an API for programs, a storage for workers
+    Serve(ServeArgs),
+    /// Say who may log in to a server of a storage
+    User(UserArgs),
+    /// Say which programs may come in to a server of a storage
+    Token(TokenArgs),
+    /// Recompute every suggestion of a study from its log and compare
     Verify(VerifyArgs),
-    /// Print a script that completes commands and options in your shell
+    /// Report version, machine and storage, and look for usual trouble
+    Doctor(DoctorArgs),
+    /// Print the JSON schema of study files, with which editors complete and check them
+    Schema(SchemaArgs),
+    /// Print a manual page, or write all of them
+    Man(ManArgs),
+    /// Print a completion script for your shell
     Completions(CompletionsArgs),
 }

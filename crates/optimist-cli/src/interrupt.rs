@@ -20,7 +20,7 @@ pub fn listen() -> std::io::Result<Interrupt> {
                 requested.request();
             }
             if requested.request() == 1 {
-                say("\nstopping after the trials at hand; press Ctrl-C again to stop them now");
+                say("\nstopping after the running trials; press Ctrl-C again to stop them now");
             }
         }
     });

@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Parser;
 
-use optimist_study::StudyFileError;
+use optimist_study::{Course, StudyFileError};
 
 use args::{Cli, Command};
 use show::say;
@@ -48,6 +48,9 @@ pub fn execute(command_line: &[OsString]) -> ExitCode {
         Command::Fail(args) => commands::fail::execute(args),
         Command::Amend(args) => commands::amend::execute(args),
         Command::Retry(args) => commands::retry::execute(args),
+        Command::Pause(args) => commands::steer::execute(args, Course::Paused),
+        Command::Stop(args) => commands::steer::execute(args, Course::Stopped),
+        Command::Resume(args) => commands::steer::execute(args, Course::Going),
         Command::Enqueue(args) => commands::enqueue::execute(args),
         Command::List(args) => commands::list::execute(args),
         Command::Show(args) => commands::show::execute(args),
@@ -59,7 +62,13 @@ pub fn execute(command_line: &[OsString]) -> ExitCode {
         Command::Delete(args) => commands::delete::execute(args),
         Command::Import(args) => commands::import::execute(args),
         Command::Plot(args) => commands::plot::execute(args),
+        Command::Serve(args) => commands::serve::execute(args),
+        Command::User(args) => commands::user::execute(args),
+        Command::Token(args) => commands::token::execute(args),
         Command::Verify(args) => commands::verify::execute(args),
+        Command::Doctor(args) => commands::doctor::execute(args),
+        Command::Schema(args) => commands::schema::execute(&args),
+        Command::Man(args) => commands::man::execute(&args),
         Command::Completions(args) => commands::completions::execute(&args),
     };
     result.unwrap_or_else(|error| {

@@ -5,17 +5,19 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use optimist_study::view::number::significant;
-use optimist_study::{Direction, State, Trial};
+use optimist::pareto;
+use optimist_study::{Outcomes, State, Trial};
 
-use crate::show::{in_short, plain, say};
+use crate::show::{in_short, plain, say, values};
 
 /// Follows a run.
 pub struct Progress {
     /// Hidden where there is no terminal.
     bar: ProgressBar,
-    direction: Direction,
+    outcomes: Outcomes,
     best: Option<f64>,
+    /// Of several goals: what no other trial beats in all of them, larger is better.
+    front: Vec<Vec<f64>>,
 }
 
 impl Progress {
@@ -31,24 +33,28 @@ impl Progress {
         } else {
             ProgressBar::hidden()
         };
-        let best = state.best_observed().and_then(Trial::value);
-        Self { bar, direction: state.definition().direction, best }
+        let outcomes = state.outcomes().clone();
+        let mut progress = Self { bar, outcomes, best: None, front: Vec::new() };
+        for trial in state.trials() {
+            progress.takes(trial);
+        }
+        progress
     }
 
     /// A trial has ended.
     pub fn update(&mut self, trial: &Trial) {
         self.bar.inc(1);
-        match (trial.value(), &trial.failure) {
-            (None, None) => {}
-            (None, Some(failure)) => {
+        match (trial.measurements.is_empty(), &trial.failure) {
+            (true, None) => {}
+            (true, Some(failure)) => {
                 let reason = failure.explanation().replace('\n', "\n  ");
                 self.print(&format!("trial {} failed: {reason}", trial.number));
             }
-            (Some(value), _) => {
-                if self.best.is_none_or(|best| self.direction.is_better(value, best)) {
-                    self.best = Some(value);
-                    let best = format!("{} at trial {}", significant(value, 6), trial.number);
-                    let message = format!("best {best}: {}", in_short(&trial.params));
+            (false, _) => {
+                if let Some(what) = self.takes(trial) {
+                    let values = values(&self.outcomes, |name| trial.value_of(name));
+                    let message =
+                        format!("{what} {values} at trial {}: {}", trial.number, in_short(&trial.params));
                     if self.bar.is_hidden() {
                         say(message);
                     } else {
@@ -57,6 +63,25 @@ impl Progress {
                 }
             }
         }
+    }
+
+    /// What is new if the trial is better than those before it, or on the front of several goals.
+    fn takes(&mut self, trial: &Trial) -> Option<&'static str> {
+        if let Some(vector) = self.outcomes.traded(|name| trial.value_of(name)) {
+            let is_beaten = |vector: &[f64], by: &[f64]| by == vector || pareto::dominates(by, vector);
+            if self.front.iter().any(|other| is_beaten(&vector, other)) {
+                return None;
+            }
+            self.front.retain(|other| !pareto::dominates(&vector, other));
+            self.front.push(vector);
+            return Some("on the front:");
+        }
+        let merit = self.outcomes.merit(|name| trial.value_of(name))?;
+        if self.best.is_some_and(|best| !self.outcomes.is_better(merit, best)) {
+            return None;
+        }
+        self.best = Some(merit);
+        Some(if self.outcomes.goal().is_some() { "best" } else { "feasible:" })
     }
 
     /// Does something with the bar out of the way.

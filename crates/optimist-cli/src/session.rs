@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use optimist_study::state::Over;
 use optimist_study::view::TrialView;
 use optimist_study::worker::{self, Ending, Notice};
 use optimist_study::{CommandEvaluator, Objective, State, Study};
@@ -33,19 +34,22 @@ pub fn run(study: Study, objective: Objective, workers: usize, json: bool) -> an
     let evaluator = CommandEvaluator::new(objective, &study.state().definition().space, &interrupt);
     let start = Instant::now();
     let mut progress = Progress::new(study.state());
+    let outcomes = study.state().outcomes().clone();
     let mut n_ended = 0;
     let mut printed = Ok(());
     let worked = worker::work(study, evaluator, workers, &interrupt, |notice| {
         match notice {
             Notice::Trouble(trouble) => progress.print(trouble),
-            Notice::Waiting(1) => progress.print("waiting for a trial that somebody else runs"),
-            Notice::Waiting(n) => progress.print(&format!("waiting for {n} trials that others run")),
+            Notice::Paused => progress.print("the study is paused; waiting until it is resumed"),
+            Notice::Waiting(1) => progress.print("waiting for a trial that someone else is running"),
+            Notice::Waiting(n) => progress.print(&format!("waiting for {n} trials that others are running")),
             Notice::Trial(trial) if !trial.has_ended() => {}
             Notice::Trial(trial) => {
                 n_ended += 1;
                 progress.update(trial);
                 if json && printed.is_ok() {
-                    printed = progress.suspend(|| print_json(&TrialView::new(trial)));
+                    printed =
+                        progress.suspend(|| print_json(&TrialView::new(trial).judged(trial, &outcomes)));
                 }
             }
         }
@@ -63,7 +67,7 @@ pub fn conclude(ending: Ending, state: &State) -> anyhow::Result<u8> {
         Ending::CannotStart(error) => return Err(error.into()),
         Ending::Interrupted => {
             let (done, planned) = (state.n_done(), state.plan().trials);
-            say(format!("stopped after {done} of {planned} trials; run it again to go on"));
+            say(format!("stopped after {done} of {planned} trials; run it again to resume"));
             return Ok(INTERRUPTED);
         }
         Ending::Failures { n, last } => {
@@ -72,12 +76,18 @@ pub fn conclude(ending: Ending, state: &State) -> anyhow::Result<u8> {
         Ending::Hopeless { n, last } => {
             let name = &state.definition().name;
             bail!(
-                "stopped: the first {n} trials all failed in the same way; mend the command, put them back with `optimist \
-                 retry {name} --failed`, and run it again; to go on regardless, set `max_failures`; the last one failed \
+                "stopped: the first {n} trials all failed in the same way; fix the command, put the trials back with `optimist \
+                 retry {name} --failed`, and run it again; to continue regardless, set `max_failures`; the last one failed \
                  because:\n{last}"
             )
         }
-        Ending::TimeUp => say("the time is up (max_time); run it again to go on"),
+        Ending::TimeUp => say("time is up (max_time); run it again to resume"),
+        Ending::Over(Over::Stopped) => {
+            let name = &state.definition().name;
+            say(format!(
+                "somebody stopped the study; `optimist resume {name}` lets it go on, then run it again"
+            ));
+        }
         Ending::Over(_) => {}
     }
     Ok(0)

@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use comfy_table::{ColumnConstraint, Table, Width, presets};
 use optimist::space::{Assignment, Space};
-use optimist_study::view::number::shown;
+use optimist_study::view::number::{shown, significant};
+use optimist_study::{NamedOutcome, Outcomes};
 use serde::Serialize;
 
 /// Prints a text on standard output.
@@ -90,6 +91,29 @@ fn in_blocks(
 pub fn in_short(params: &Assignment) -> String {
     let pairs: Vec<String> = params.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
     pairs.join(" ")
+}
+
+/// `81.5`, or `accuracy 0.93, latency_ms 12.1`: the values that are known.
+pub fn values(outcomes: &Outcomes, value: impl Fn(&str) -> Option<f64>) -> String {
+    let shown = outcomes.names().filter_map(|name| Some((name, significant(value(name)?, 6))));
+    let shown = shown.map(|(name, value)| if outcomes.is_one() { value } else { format!("{name} {value}") });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// `VALUE`, or `accuracy=… latency_ms=…`: what `optimist tell` wants.
+pub fn what_to_tell(outcomes: &Outcomes) -> String {
+    match outcomes.is_one() {
+        true => "VALUE".to_owned(),
+        false => outcomes.names().map(|name| format!("{name}=…")).collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// `not feasible: memory_gb must be at most 8`; `None` if no constraint is known to be broken.
+pub fn violated(outcomes: &Outcomes, value: impl Fn(&str) -> Option<f64>) -> Option<String> {
+    let is_broken = |one: &&NamedOutcome| value(&one.name).is_some_and(|value| !one.aim.allows(value));
+    let broken = outcomes.constraints().filter(is_broken);
+    let broken: Vec<String> = broken.map(|one| format!("{} must be {}", one.name, one.aim)).collect();
+    (!broken.is_empty()).then(|| format!("not feasible: {}", broken.join(", ")))
 }
 
 /// A value that may be missing.

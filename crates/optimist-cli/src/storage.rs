@@ -4,6 +4,7 @@ use std::env::VarError;
 
 use anyhow::bail;
 use clap::Args;
+use optimist_study::log;
 use optimist_study::objective::STORAGE_VARIABLE;
 use optimist_study::worker::MAX_WORKERS;
 use optimist_study::{AskTell, Storage, StorageError, Study};
@@ -11,12 +12,13 @@ use optimist_study::{AskTell, Storage, StorageError, Study};
 use crate::show::say;
 
 /// What is used if nothing else is said.
-const DEFAULT: &str = "optimist.db";
+pub const DEFAULT: &str = "optimist.db";
 
 /// Where studies are kept.
 #[derive(Debug, Args)]
 pub struct StorageArgs {
-    /// Where studies are kept: a file, postgres://user@host/database or `host=… dbname=…`, or `memory` to keep nothing
+    /// Where studies are stored: a file, postgres://user@host/database or `host=… dbname=…`, a server as https://host:8150 (with
+    /// $OPTIMIST_TOKEN), or `memory` to store nothing
     /// [default: $OPTIMIST_STORAGE, or optimist.db in the current folder]
     #[arg(long, value_name = "PLACE")]
     storage: Option<String>,
@@ -40,7 +42,7 @@ impl StorageArgs {
 /// A study by its name.
 #[derive(Debug, Args)]
 pub struct StudyArgs {
-    /// The name of the study
+    /// Name of the study
     study: String,
     #[command(flatten)]
     storage: StorageArgs,
@@ -49,7 +51,7 @@ pub struct StudyArgs {
 /// A study by its name, or the only one there is.
 #[derive(Debug, Args)]
 pub struct AnyStudyArgs {
-    /// The name of the study; may be left out if there is only one
+    /// Name of the study; optional if there is only one
     study: Option<String>,
     #[command(flatten)]
     storage: StorageArgs,
@@ -97,7 +99,7 @@ impl AnyStudyArgs {
         }
         match &names(&storage)?[..] {
             [] => bail!(
-                "there are no studies in {storage} yet; `optimist run FILE` or `optimist create FILE` begins one"
+                "there are no studies in {storage} yet; `optimist run FILE` or `optimist create FILE` starts one"
             ),
             [only] => Ok((storage, only.clone())),
             several => bail!(
@@ -114,7 +116,7 @@ pub fn names(storage: &Storage) -> Result<Vec<String>, StorageError> {
     if !storage.exists()? {
         return Ok(Vec::new());
     }
-    let entries = storage.connect()?.studies()?;
+    let entries = log::listed(&mut *storage.connect()?)?;
     Ok(entries.into_iter().map(|entry| entry.name).collect())
 }
 

@@ -96,11 +96,16 @@ fn a_study_is_created_once_and_again_only_with_another_plan() {
     assert_eq!(again[0]["created"], false);
     folder.write("film.toml", &FILM.replace("trials = 4", "trials = 9"));
     let changed = folder.run(&["create", "film.toml"]).expect_code(0);
-    assert!(changed.stdout.contains("its plan is that of film.toml now"), "{}", changed.stdout);
+    assert!(changed.stdout.contains("its plan is now that of film.toml"), "{}", changed.stdout);
     assert_eq!(json(&folder, &["list"])[0]["planned"], 9);
 
     folder.write("film.toml", &FILM.replace("high = 300", "high = 200"));
-    expect_error(&folder, &["create", "film.toml"], 1, &["study `film` has another space", "name"]);
+    expect_error(
+        &folder,
+        &["create", "film.toml"],
+        1,
+        &["study `film` was created with another space", "name"],
+    );
     let named = json(&folder, &["create", "film.toml", "--name", "film-2"]);
     assert_eq!((&named[0]["study"], &named[0]["created"]), (&json!("film-2"), &json!(true)));
     expect_error(&folder, &["create", "flim.toml"], 2, &["cannot read the study file flim.toml"]);
@@ -221,7 +226,7 @@ fn a_failure_is_final_put_back_or_cancelled() {
     let params = json(&folder, &["trials"])[1]["params"].clone();
     for attempt in [2, 3] {
         let back = folder.run(&["fail", "film", "1", "--retry"]).expect_code(0);
-        assert_eq!(back.stdout, format!("trial 1 waits for the next who asks: attempt {attempt} of 3\n"));
+        assert_eq!(back.stdout, format!("trial 1 is back in the queue: attempt {attempt} of 3\n"));
         assert_eq!(json(&folder, &["ask", "film"])[0]["params"], params);
     }
     let last = folder.run(&["fail", "film", "1", "--retry"]).expect_code(0);
@@ -229,12 +234,12 @@ fn a_failure_is_final_put_back_or_cancelled() {
 
     folder.run(&["ask"]).expect_code(0);
     folder.run(&["tell", "film", "3", "1"]).expect_code(0);
-    expect_error(&folder, &["fail", "film", "3"], 1, &["trial 3 is complete already"]);
-    expect_error(&folder, &["fail", "film", "3", "--cancel"], 1, &["trial 3 is complete already"]);
+    expect_error(&folder, &["fail", "film", "3"], 1, &["trial 3 is already complete"]);
+    expect_error(&folder, &["fail", "film", "3", "--cancel"], 1, &["trial 3 is already complete"]);
     expect_error(&folder, &["fail", "film", "9"], 1, &["study `film` has no trial 9"]);
     expect_error(&folder, &["fail", "film", "3", "--retry", "--cancel"], 2, &["cannot be used with"]);
     let shown = folder.run(&["show"]).expect_code(0).stdout;
-    assert!(shown.contains("1 failure, the last trial 0: it peeled off"), "{shown}");
+    assert!(shown.contains("1 failure (trial 0): it peeled off"), "{shown}");
 }
 
 #[test]
@@ -263,10 +268,10 @@ fn a_mistyped_value_is_taken_back_and_the_log_keeps_it() {
     assert_eq!((&trial["state"], trial["amended"].as_array().map(Vec::len)), (&json!("cancelled"), Some(6)));
     folder.run(&["verify", "film"]).expect_code(0);
 
-    expect_error(&folder, &["amend", "film", "0"], 1, &["say what was wrong", "--with"]);
+    expect_error(&folder, &["amend", "film", "0"], 2, &["--with", "--failed"]);
     expect_error(&folder, &["amend", "film", "9", "1"], 1, &["has no trial 9"]);
     expect_error(&folder, &["amend", "film", "0", "--with", "temperature=900"], 1, &["temperature", "900"]);
-    expect_error(&folder, &["retry", "film"], 1, &["--failed"]);
+    expect_error(&folder, &["retry", "film"], 2, &["--failed"]);
 }
 
 #[test]
@@ -469,7 +474,7 @@ fn an_exported_study_is_the_same_elsewhere() {
     told(&folder, 3);
     let exported = folder.run(&["export", "film", "film.jsonl"]).expect_code(0);
     assert_eq!(exported.stdout, "7 records of study `film` are in film.jsonl\n");
-    expect_error(&folder, &["export", "film", "film.jsonl"], 1, &["is there already", "--force"]);
+    expect_error(&folder, &["export", "film", "film.jsonl"], 1, &["already exists", "--force"]);
     let again = &json(&folder, &["export", "film", "film.jsonl", "--force"])[0];
     assert_eq!(again, &json!({"study": "film", "file": "film.jsonl", "records": 7}));
     let piped = folder.run(&["export", "film", "-"]).expect_code(0);
@@ -496,7 +501,7 @@ fn an_exported_study_is_the_same_elsewhere() {
 fn a_study_is_deleted_only_if_it_is_meant() {
     let folder = film();
     told(&folder, 1);
-    expect_error(&folder, &["delete", "film"], 1, &["give --yes where nobody can be asked"]);
+    expect_error(&folder, &["delete", "film"], 1, &["pass --yes to skip the question"]);
     folder.run(&["ask"]).expect_code(0);
     expect_error(&folder, &["delete", "film", "--yes"], 1, &["1 trial runs in study `film`", "--force"]);
     folder.run(&["fail", "film", "1", "--cancel"]).expect_code(0);
@@ -539,8 +544,8 @@ fn the_study_that_init_writes_runs() {
     folder.run(&["run", "study.toml", "--trials", "4"]).expect_code(0);
     assert_eq!(json(&folder, &["show"])[0]["complete"], 4);
 
-    expect_error(&folder, &["init"], 1, &["study.toml is there already", "--force"]);
-    expect_error(&folder, &["init", "--yes", "other.toml"], 1, &["objective.py is there already"]);
+    expect_error(&folder, &["init"], 1, &["study.toml already exists", "--force"]);
+    expect_error(&folder, &["init", "--yes", "other.toml"], 1, &["objective.py already exists"]);
     assert!(folder.read("other.toml").is_empty(), "all or nothing");
     let forced = json(&folder, &["init", "--yes", "--force"]);
     assert_eq!(forced[0]["files"], json!(["study.toml", "objective.py"]));

@@ -53,7 +53,7 @@ fn a_table_becomes_trials_once() {
     assert_eq!(values[1..], [Value::from(1.5), Value::from(2.5), Value::from(2.5), Value::Null]);
 
     let again = import(&folder, &[]).expect_code(0);
-    assert!(again.stdout.contains("0 rows imported") && again.stdout.contains("4 left out: already there"));
+    assert!(again.stdout.contains("0 rows imported") && again.stdout.contains("4 skipped: already there"));
     folder.write("notebook.csv", &format!("{TABLE}thu,21,water,,0.5\n"));
     let grown = import(&folder, &["--json"]).expect_code(0);
     let grown: Value = serde_json::from_str(&grown.stdout).unwrap();
@@ -116,7 +116,7 @@ fn an_optuna_study_is_made_anew_with_all_its_trials() {
     folder.run(&[&args[..], &["--dry-run"]].concat()).expect_code(0);
     folder.run(&["plot", "tune", "--json"]).expect_code(1);
     let output = folder.run(&args).expect_code(0);
-    assert!(output.stdout.contains("16 rows imported") && output.stdout.contains("1 left out: unfinished"));
+    assert!(output.stdout.contains("16 rows imported") && output.stdout.contains("1 skipped: unfinished"));
     let history = history(&folder, "tune");
     let states: Vec<&str> = history.iter().map(|row| row["state"].as_str().unwrap()).collect();
     assert_eq!(states.iter().filter(|state| **state == "failed").count(), 3, "pruned, failed and infinite");
@@ -133,8 +133,79 @@ fn an_optuna_study_must_be_named_and_fit() {
     let message =
         |args: &[&str]| folder.run(&[&["import", "coating", OPTUNA], args].concat()).expect_code(1).stderr;
     let several = message(&[]);
-    assert!(several.contains("several studies") && several.contains("tune, other, two"), "{several}");
+    assert!(several.contains("several studies") && several.contains("tune, other, trade, two"), "{several}");
     assert!(message(&["--optuna-study", "tune"]).contains("is minimized, and `coating` is maximized"));
     assert!(message(&["--optuna-study", "two"]).contains("has 2 objectives"));
     assert!(message(&["--optuna-study", "other"]).contains("trial 0"));
+}
+
+/// What the command says of this file, which it refuses.
+fn refused(folder: &Folder, file: &str, text: &str, args: &[&str]) -> String {
+    folder.write(file, text);
+    let output = folder.run(&[&["import", "coating", file], args].concat()).expect_code(1);
+    assert_eq!((output.stdout.as_str(), history(folder, "coating").len()), ("", 1), "{text}");
+    output.stderr
+}
+
+#[test]
+fn rubbish_is_an_error() {
+    let folder = coating();
+    for (text, words) in [
+        ("", "rows.csv is empty"),
+        (" \n\n", "rows.csv is empty"),
+        ("not json", "has no rows below `not json`"),
+        ("{not json", "is not JSON lines: line 1"),
+        ("[]", "has no rows; expected a header"),
+        ("temperature,base,value\n", "has no rows below `temperature`, `base`, `value`"),
+        ("temperature;base;value\n;;\n", "has no rows below"),
+        ("a,b\n1,2\n", "there is no column `value`; the columns are a, b"),
+        (
+            "Temperatur,base,value\n1,water,2\n",
+            "Is it `Temperatur`? Say so with --map Temperatur=temperature",
+        ),
+        ("temperature,base,Value\n1,water,2\n", "Is it `Value`? Say so with --value Value"),
+    ] {
+        let stderr = refused(&folder, "rows.csv", text, &[]);
+        assert!(stderr.contains(words), "{text}: {stderr}");
+    }
+    std::fs::write(folder.path().join("latin.csv"), b"temperature,base,value\n30,w\xe4ssrig,2\n").unwrap();
+    let stderr = folder.run(&["import", "coating", "latin.csv"]).expect_code(1).stderr;
+    assert!(stderr.contains("is not text in UTF-8") && stderr.contains("as \"CSV UTF-8\""), "{stderr}");
+}
+
+#[test]
+fn short_and_long_rows_are_skipped_by_name() {
+    let folder = coating();
+    let table = "temperature,base,passes,value\n30,water,,1\n31,water\n32,water,,2,9\n33,water,,3\n";
+    let stderr = refused(&folder, "rows.csv", table, &[]);
+    assert!(stderr.contains("2 rows cannot be imported, so nothing was:"), "{stderr}");
+    let output = folder.run(&["import", "coating", "rows.csv", "--skip-bad"]).expect_code(0);
+    for words in [
+        "2 rows imported",
+        "2 skipped: bad",
+        "line 3: it has 2 cells, the header has 4",
+        "line 4: it has 5 cells",
+    ] {
+        assert!(output.stdout.contains(words), "{words}: {}", output.stdout);
+    }
+    let all_bad = refused(&coating(), "rows.csv", "temperature,base,value\n31\n", &["--skip-bad"]);
+    assert!(all_bad.contains("no row can be imported"), "{all_bad}");
+}
+
+#[test]
+fn a_european_table_is_recognised_and_an_unclear_one_asked_about() {
+    let folder = coating();
+    folder.write("rows.csv", "temperature;base;passes;value\n30,5;water;;1,25\n60;oil;3;\"2,5\"\n");
+    let output = folder.run(&["import", "coating", "rows.csv"]).expect_code(0);
+    assert!(output.stdout.contains("(columns separated by `;`, decimals by commas)"), "{}", output.stdout);
+    let values: Vec<Value> = history(&folder, "coating").iter().map(|row| row["value"].clone()).collect();
+    assert_eq!(values[1..], [Value::from(1.25), Value::from(2.5)]);
+
+    let folder = coating();
+    let unclear = "temperature\tbase\tvalue\n30\twater\t1,234\n";
+    let stderr = refused(&folder, "rows.tsv", unclear, &[]);
+    assert!(stderr.contains("say --decimal comma"), "{stderr}");
+    let args = ["import", "coating", "rows.tsv", "--decimal", "comma", "--separator", "tab"];
+    folder.run(&args).expect_code(0);
+    assert_eq!(history(&folder, "coating")[1]["value"], 1.234);
 }

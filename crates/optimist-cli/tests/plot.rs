@@ -35,12 +35,12 @@ fn a_page_has_every_plot_and_needs_nothing_else() {
     let folder = ran(EVERYTHING);
     folder.run(&["plot", "tune", "-o", "tune.html"]).expect_code(0);
     let page = folder.read("tune.html");
-    for kind in ["history", "slices", "parallel", "importance", "surrogate"] {
+    for kind in ["history", "slices", "parallel", "importance", "surrogate", "contour", "edf", "timeline"] {
         assert!(page.contains(&format!("id=\"{kind}\"")), "{kind} is missing");
     }
     assert!(page.contains("Predicted against observed") && page.contains("Importance of each parameter"));
     let links = page.replace("http://www.w3.org/2000/svg", "");
-    assert!(!links.contains("http") && !links.contains("<script"), "it must work without a network");
+    assert!(!links.contains("http") && !links.contains("src="), "it must work without a network");
     assert!(page.contains("prefers-color-scheme: dark") && page.contains("name=\"viewport\""));
 }
 
@@ -60,7 +60,7 @@ fn how_each_suggestion_was_found_is_told_by_show_by_trials_and_on_the_page() {
     );
     folder.run(&["plot", "tune", "-o", "tune.html"]).expect_code(0);
     let page = folder.read("tune.html");
-    assert!(page.contains(" (exploration)<") && page.contains(" (optimism under "));
+    assert!(page.contains(" (exploration)\n") && page.contains(" (optimism under "));
 }
 
 #[test]
@@ -74,7 +74,41 @@ fn the_ending_of_the_file_says_what_it_is() {
         assert!(png.starts_with(b"\x89PNG"));
     }
     let wrong = folder.run(&["plot", "tune", "-o", "a.pdf"]).expect_code(1);
-    assert!(wrong.stderr.contains("end its name in .svg, .png or .html"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("use a name that ends in .svg, .png or .html"), "{}", wrong.stderr);
+}
+
+#[test]
+fn a_contour_is_of_the_parameters_that_are_named() {
+    let folder = ran(EVERYTHING);
+    let names = |args: &[&str]| {
+        let args = [&["plot", "tune", "--kind", "contour", "--json"], args].concat();
+        let data: Value = serde_json::from_str(&folder.run(&args).expect_code(0).stdout).unwrap();
+        let [x, y] = ["x", "y"].map(|name| data["contour"][name].as_str().unwrap().to_owned());
+        let means = data["contour"]["means"].as_array().unwrap();
+        assert_eq!(means.len(), data["contour"]["x_values"].as_array().unwrap().len());
+        (x, y)
+    };
+    let (x, y) = names(&[]);
+    assert_eq!(names(&["--of", &format!("{y},{x}")]), (y, x));
+    let wrong =
+        folder.run(&["plot", "tune", "--kind", "contour", "--of", "rate,speed", "--json"]).expect_code(1);
+    assert!(wrong.stderr.contains("there is no parameter `speed`; the study has "), "{}", wrong.stderr);
+}
+
+#[test]
+fn the_distribution_and_the_timeline_have_every_trial() {
+    let folder = ran(EVERYTHING);
+    let edf = data(&folder, "edf");
+    let steps = edf["edf"].as_array().unwrap();
+    assert_eq!(steps.last().unwrap()["part"], 1.0);
+    assert!(steps.windows(2).all(|two| two[0]["value"].as_f64() >= two[1]["value"].as_f64()), "worst first");
+    let timeline = data(&folder, "timeline");
+    let rows = timeline["timeline"].as_array().unwrap();
+    assert_eq!(rows.len(), 14);
+    assert!(
+        rows.iter()
+            .all(|row| row["worker"].is_string() && row["ended_at"].as_u64() >= row["started_at"].as_u64())
+    );
 }
 
 #[test]
@@ -117,6 +151,87 @@ fn partial_dependence_and_predictions_are_in_the_direction_of_the_user() {
     for row in surrogate["leave_one_out"].as_array().unwrap() {
         assert!(row["observed"].as_f64().unwrap() > 0.0 && row["std"].as_f64().unwrap() >= 0.0, "{row}");
     }
+}
+
+#[test]
+fn the_page_opens_with_what_to_take_home_and_ends_with_all_trials() {
+    let folder = ran(EVERYTHING);
+    folder.run(&["plot", "-o", "tune.html"]).expect_code(0); // the only study
+    let page = folder.read("tune.html");
+    let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("no `{words}`"));
+    assert!(at("id=\"summary\"") < at("id=\"history\"") && at("id=\"surrogate\"") < at("id=\"trials\""));
+    let card = &page[at("id=\"summary\"")..at("id=\"history\"")];
+    let best = folder.run(&["best", "tune", "--json"]).expect_code(0).stdout;
+    let best: Value = serde_json::from_str(&best).unwrap();
+    for words in [
+        "Minimize: 14 of 14 trials done, ".to_owned(),
+        "<th>recommended</th>".to_owned(),
+        format!("<th>trial</th><td>{}</td>", best["trial"]),
+        format!("<td>{}</td>", best["params"]["kind"].as_str().unwrap()),
+        "The model predicts ".to_owned(),
+        "(leave-one-out)".to_owned(),
+    ] {
+        assert!(card.contains(&words), "no `{words}` in {card}");
+    }
+    let table = &page[at("id=\"trials\"")..];
+    assert_eq!(table.matches("<tr").count(), 14 + 1, "a title and the trials");
+    assert!(
+        table.contains("<th>rate</th>") && table.contains("class=\"sortable\"") && table.contains("<script>")
+    );
+}
+
+#[test]
+fn metrics_are_drawn_where_there_are_some() {
+    let folder = Folder::new();
+    folder.write(
+        "study.toml",
+        "name = 'tune'\ndirection = 'minimize'\ntrials = 3\noptimizer.name = 'sobol'\n\
+         objective.command = ['sh', 'objective.sh']\nparameters.rate = { type = 'float', low = 0, high = 1 }",
+    );
+    folder.write(
+        "objective.sh",
+        r#"echo "{\"value\": $OPTIMIST_RATE, \"metrics\": {\"loss\": $OPTIMIST_RATE, \"tag\": \"a\"}}""#,
+    );
+    folder.run(&["run", "study.toml"]).expect_code(0);
+    let metrics = data(&folder, "metrics");
+    let [loss] = &metrics["metrics"].as_array().unwrap()[..] else { panic!("{metrics}") };
+    assert_eq!((&loss["metric"], loss["points"].as_array().unwrap().len()), (&Value::from("loss"), 3));
+    for point in loss["points"].as_array().unwrap() {
+        assert_eq!(point["metric"], point["value"]);
+    }
+    folder.run(&["plot", "tune", "-o", "tune.html"]).expect_code(0);
+    assert!(folder.read("tune.html").contains("id=\"metrics\""));
+    let none = ran(EVERYTHING);
+    assert!(data(&none, "metrics")["metrics"].as_array().unwrap().is_empty());
+    none.run(&["plot", "-o", "tune.html"]).expect_code(0);
+    assert!(!none.read("tune.html").contains("id=\"metrics\""));
+}
+
+#[test]
+fn every_choice_has_its_label_however_narrow_its_axis() {
+    let parameters: String =
+        (0..20).map(|i| format!("parameters.p{i} = {{ type = 'float', low = 0, high = 1 }}\n")).collect();
+    let study = format!(
+        "name = 'tune'\ndirection = 'minimize'\ntrials = 2\noptimizer.name = 'random'\n\
+         objective.command = ['echo', '1']\n{parameters}\
+         parameters.model = {{ type = 'categorical', choices = ['tree', 'forest', 'svm', 'sqrt', 'log2'] }}"
+    );
+    let folder = ran(&study);
+    folder.run(&["plot", "tune", "--kind", "parallel", "-o", "a.svg"]).expect_code(0);
+    let svg = folder.read("a.svg");
+    for label in ["tree", "forest", "svm", "sqrt", "log2"] {
+        assert!(svg.contains(&format!(">{label}<")), "{label}");
+    }
+}
+
+#[test]
+fn the_legend_speaks_of_failures_only_where_there_are_some() {
+    let has_failed = |folder: Folder| {
+        folder.run(&["plot", "tune", "--kind", "history", "-o", "a.svg"]).expect_code(0);
+        folder.read("a.svg").contains(">failed<")
+    };
+    assert!(has_failed(ran(EVERYTHING)));
+    assert!(!has_failed(ran(&EVERYTHING.replace("exit 1", "echo 0.5"))));
 }
 
 #[test]

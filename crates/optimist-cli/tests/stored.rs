@@ -73,7 +73,7 @@ fn a_run_that_is_killed_again_and_again_ends_as_one_that_was_not() {
     }
     let output = killed.run(&["run", "study.toml"]).expect_code(0);
     assert!(
-        output.stderr.contains("going on: ") || output.stderr.contains("nothing left"),
+        output.stderr.contains("resuming: ") || output.stderr.contains("nothing left"),
         "{}",
         output.stderr
     );
@@ -97,7 +97,7 @@ fn a_study_that_is_done_is_shown_and_goes_on_when_more_is_wanted() {
     assert_eq!(body(&first.stdout), body(&again.stdout));
 
     let more = folder.run(&["run", "study.toml", "--trials", "8"]).expect_code(0);
-    assert!(more.stderr.contains("going on: 5 of 8 trials are done"), "{}", more.stderr);
+    assert!(more.stderr.contains("resuming: 5 of 8 trials are done"), "{}", more.stderr);
     assert!(more.stdout.starts_with("roast: 8 trials, 3 of them now in "), "{}", more.stdout);
     folder.run(&["verify", "roast"]).expect_code(0);
 }
@@ -108,14 +108,14 @@ fn a_study_file_that_has_become_another_study_is_refused() {
     study(&folder, "echo 1", "trials = 2");
     folder.run(&["run", "study.toml"]).expect_code(0);
     let changes = [
-        ("low = -1", "low = -0.5", "space"),
-        ("maximize", "minimize", "direction"),
-        ("seed = 3", "seed = 4", "seed"),
+        ("low = -1", "low = -0.5", "another space"),
+        ("maximize", "minimize", "direction maximize; the study file says minimize"),
+        ("seed = 3", "seed = 4", "seed 3; the study file says 4"),
     ];
     for (from, to, what) in changes {
         folder.write("other.toml", &folder.read("study.toml").replace(from, to));
         let output = folder.run(&["run", "other.toml"]).expect_code(1);
-        let expected = format!("error: study `roast` has another {what}");
+        let expected = format!("error: study `roast` was created with {what}");
         assert!(output.stderr.starts_with(&expected), "{}", output.stderr);
     }
     let commented = format!("# the same\n{}", folder.read("study.toml").replace("trials = 2", "trials = 3"));
@@ -157,7 +157,7 @@ fn a_trial_that_was_stopped_is_put_back_and_run_first_next_time() {
     );
     let output = folder.run(&["run", "study.toml"]).expect_code(130);
     assert!(
-        output.stderr.contains("stopped after 0 of 2 trials; run it again to go on"),
+        output.stderr.contains("stopped after 0 of 2 trials; run it again to resume"),
         "{}",
         output.stderr
     );
@@ -183,7 +183,7 @@ fn runs_stop_by_failures_in_a_row_by_time_and_by_target() {
     let folder = Folder::new();
     study(&folder, "sleep 0.2; echo 1", "trials = 5000\nmax_time = 0.5");
     let output = folder.run(&["run", "study.toml"]).expect_code(0);
-    assert!(output.stderr.contains("the time is up (max_time)"), "{}", output.stderr);
+    assert!(output.stderr.contains("time is up (max_time)"), "{}", output.stderr);
 
     let folder = Folder::new();
     study(&folder, "echo $OPTIMIST_X", "trials = 5000\ntarget = 0.2");
@@ -222,7 +222,7 @@ fn a_command_that_cannot_work_stops_the_run_and_can_be_mended() {
 fn a_worker_ends_as_a_run_does() {
     let cases = [
         ("exit 3", "max_failures = 4", 1, "stopped after 4 failed trials in a row (max_failures)"),
-        ("sleep 0.2; echo 1", "max_time = 0.5", 0, "the time is up (max_time)"),
+        ("sleep 0.2; echo 1", "max_time = 0.5", 0, "time is up (max_time)"),
         ("kill -TERM $PPID; sleep 100", "", 130, "stopped after 0 of 5000 trials"),
     ];
     for (script, stop, code, expected) in cases {
@@ -262,10 +262,7 @@ fn verify_says_so_in_words_and_in_json() {
     study(&folder, "echo $OPTIMIST_X", "trials = 6\nworkers = 2");
     folder.run(&["run", "study.toml"]).expect_code(0);
     let words = folder.run(&["verify", "roast"]).expect_code(0).stdout;
-    assert!(
-        words.contains("6 suggestions were made again, and all came out the same, bit for bit"),
-        "{words}"
-    );
+    assert!(words.contains("6 suggestions recomputed, all identical bit for bit"), "{words}");
     let json: Value =
         serde_json::from_str(&folder.run(&["verify", "roast", "--json"]).expect_code(0).stdout).unwrap();
     assert_eq!((json["suggestions"].as_u64(), &json["mismatches"]), (Some(6), &Value::Array(Vec::new())));
@@ -288,8 +285,8 @@ fn verify_does_not_compare_what_another_engine_suggested() {
     folder.run(&["create", "log.jsonl", "--name", "later"]).expect_code(0);
     let output = folder.run(&["verify", "later"]).expect_code(3);
     let expected = format!(
-        "9 records are sound\n4 suggestions were made by engine 999, and cannot be compared with what engine \
-         {ENGINE_VERSION} of this optimist suggests; verify with a version of optimist that has engine 999\n"
+        "9 records intact\n4 suggestions were made by engine 999, which engine \
+         {ENGINE_VERSION} of this program cannot recompute; verify with a version of optimist that has engine 999\n"
     );
     assert_eq!(output.stdout, expected);
 

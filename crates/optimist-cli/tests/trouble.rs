@@ -72,7 +72,7 @@ fn a_run_waits_while_the_disk_is_full_and_then_goes_on() {
     let trials = folder.run(&["trials", "roast", "--json", "--state", "complete"]).expect_code(0).stdout;
     assert_eq!(trials.lines().count(), 120);
     let verified = folder.run(&["verify", "roast"]).expect_code(0).stdout;
-    assert!(verified.starts_with("241 records are sound; 120 suggestions"), "nothing twice: {verified}");
+    assert!(verified.starts_with("241 records intact; 120 suggestions"), "nothing twice: {verified}");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn a_backup_is_a_storage_with_every_study_and_what_is_sound_of_a_damaged_one_is_
     let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert!(!files.iter().any(|file| file.to_string_lossy().contains("partial")), "{files:?}");
     let again = folder.run(&["backup", "copy.db"]).expect_code(1);
-    assert!(again.stderr.contains("copy.db is there already"), "{}", again.stderr);
+    assert!(again.stderr.contains("copy.db already exists"), "{}", again.stderr);
     folder.run(&["backup", "none.db", "--storage", "nowhere.db"]).expect_code(1);
 
     let writer = rusqlite::Connection::open(folder.path().join("optimist.db")).unwrap();

@@ -184,6 +184,63 @@ fn all_independent_mistakes_are_reported_at_once() {
 }
 
 #[test]
+fn no_mistake_hides_another() {
+    // Beside a wrong type, a misspelt key and a wrong value.
+    parameters(
+        "[parameters.x]\ntype = \"flaot\"\nhihg = 1\nlow = \"0\"\nlog = 1",
+        &[
+            "study.toml:5:8",
+            "study.toml:6:1",
+            "did you mean `high`?",
+            "study.toml:7:7",
+            "study.toml:8:7",
+            "4 mistakes",
+        ],
+    );
+    parameters("[parameters.x]\ntype = 3\nchoice = [1]", &["did you mean `choices`?", "2 mistakes"]);
+    // Three conditions, each wrong in its own way, two of them of one parameter; and a parameter that is wrong itself.
+    let when =
+        |name: &str, when: &str| format!("[parameters.{name}]\ntype = \"bool\"\nwhen = {{ {when} }}\n");
+    let all = [
+        "[parameters.n]\ntype = \"int\"\nlow = 1\nhigh = 3\n".to_owned(),
+        "[parameters.f]\ntype = \"float\"\nlow = 1\nhigh = 3\n".to_owned(),
+        "[parameters.bad]\ntype = \"int\"\nlow = 3\nhigh = 1\n".to_owned(),
+        when("a", "n = 4, f = 2"),
+        when("b", "b = true"),
+        when("c", "m = 2, bad = 2"),
+    ];
+    parameters(
+        &all.concat(),
+        &[
+            "parameter `bad`: low 3 is above high 1",
+            "`a` waits for `n` = 4",
+            "`a` waits for a value of `f`, which is continuous",
+            "`b` waits for itself",
+            "refers to `m`, which is not a parameter",
+            "5 mistakes in study.toml",
+        ],
+    );
+    // Constraints, beside a parameter that is wrong.
+    let wrong = "[parameters.y]\ntype = \"float\"\nlow = 2\nhigh = 1\n";
+    expect(
+        &format!(
+            "direction = \"maximize\"\nconstraints = [\"x + y <= 1\", \"x + z <= 1\"]\n{OBJECTIVE}{X}{wrong}"
+        ),
+        &["there is no parameter `z`", "low 2.0 is above high 1.0", "2 mistakes in study.toml"],
+    );
+    // Settings, beside a name that is nearly right.
+    top(
+        "optimizer = { name = \"go-ucp\", wrap = true, exploration = \"high\" }",
+        &["did you mean `go-ucb`?", "did you mean `warp`?", "study.toml:2:59", "3 mistakes in study.toml"],
+    );
+    // What is not TOML at all.
+    top(
+        "name = coffee\nseed = 1\nseed = 2",
+        &["study.toml:2:8", "study.toml:4:1", "2 mistakes in study.toml"],
+    );
+}
+
+#[test]
 fn constraints_between_parameters() {
     let y = "[parameters.y]\ntype = \"float\"\nlow = 1e-3\nhigh = 1\nlog = true\n[parameters.copper]\ntype = \"bool\"\n";
     let constraints = |list: &str, parts: &[&str]| {

@@ -42,7 +42,12 @@ impl Axis {
             let half = if low == 0.0 { 1.0 } else { 0.1 * low.abs() };
             return Self::Linear { low: low - half, high: high + half };
         }
-        Self::Linear { low: low - room * width, high: high + room * width }
+        // The width of the widest range is infinite, its half is not.
+        let margin = room * (high / 2.0 - low / 2.0);
+        Self::Linear {
+            low: (low - margin - margin).max(f64::MIN),
+            high: (high + margin + margin).min(f64::MAX),
+        }
     }
 
     /// 0 at the beginning, 1 at the end, and no further.
@@ -179,10 +184,10 @@ impl Chart {
         (self.corner.0 + x * self.size.0, self.corner.1 + (1.0 - y) * self.size.1)
     }
 
-    /// A note in the upper right corner, in the colours of what it speaks of.
-    pub fn legend(&mut self, entries: &[(&'static str, &str)]) {
+    /// A note in the upper right corner: each mark as it is drawn, with what it means.
+    pub fn legend(&mut self, entries: &[(&'static str, Sample, &str)]) {
         let mut right = self.canvas.width - 12.0;
-        for (colour, label) in entries.iter().rev() {
+        for (colour, sample, label) in entries.iter().rev() {
             let width = 6.2 * label.chars().count() as f64;
             let shape = Shape::Text {
                 at: (right, 20.0),
@@ -193,10 +198,32 @@ impl Chart {
                 turn: None,
             };
             self.canvas.add(colour, shape);
-            self.canvas.add(colour, Shape::Dot { at: (right - width - 7.0, 16.0), radius: 3.5 });
-            right -= width + 22.0;
+            let (x, y) = (right - width - 9.0, 16.0);
+            self.canvas.add(
+                colour,
+                match sample {
+                    Sample::Dot => Shape::Dot { at: (x, y), radius: 3.5 },
+                    Sample::Cross => Shape::Cross { at: (x, y), radius: 3.0 },
+                    Sample::Line => {
+                        Shape::Line { points: vec![(x - 6.0, y), (x + 6.0, y)], width: 2.0, is_dashed: false }
+                    }
+                    Sample::Triangle => {
+                        Shape::Area { points: vec![(x, y + 4.0), (x - 4.5, y - 4.0), (x + 4.5, y - 4.0)] }
+                    }
+                },
+            );
+            right -= width + 28.0;
         }
     }
+}
+
+/// A mark in a legend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sample {
+    Dot,
+    Cross,
+    Line,
+    Triangle,
 }
 
 #[cfg(test)]
@@ -218,6 +245,20 @@ mod tests {
             let n = all.len();
             all.dedup();
             assert!(n >= 2 && all.len() == n, "{all:?}");
+        }
+    }
+
+    #[test]
+    fn the_widest_axis_is_finite() {
+        for room in [0.0, 0.06] {
+            let Axis::Linear { low, high } = Axis::around([-1e308, 1e308], room) else {
+                panic!("it is linear")
+            };
+            assert!(low.is_finite() && high.is_finite() && low <= -1e308 && high >= 1e308, "{low} {high}");
+            let axis = Axis::Linear { low, high };
+            assert!((axis.position(0.0) - 0.5).abs() < 1e-9);
+            let labels = labels(&axis);
+            assert!(labels.len() >= 2 && labels.iter().all(|label| label.len() < 8), "{labels:?}");
         }
     }
 

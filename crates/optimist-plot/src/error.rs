@@ -8,10 +8,10 @@ use std::path::PathBuf;
 pub enum PlotError {
     /// The name of the file does not say what it is to be.
     #[error(
-        "cannot tell what kind of picture {} is to be; end its name in .svg, .png or .html", file.display()
+        "cannot tell the format of {}; use a name that ends in .svg, .png or .html", file.display()
     )]
     UnknownFormat {
-        /// The file.
+        /// The file that was asked for.
         file: PathBuf,
     },
     /// The plotting crate cannot make a PNG of it.
@@ -23,9 +23,9 @@ pub enum PlotError {
     /// The file cannot be written.
     #[error("cannot write the picture to {}", file.display())]
     Write {
-        /// The file.
+        /// The file that was asked for.
         file: PathBuf,
-        /// Why.
+        /// What the system said.
         source: std::io::Error,
     },
 }

@@ -19,9 +19,9 @@ const SIZE: (f64, f64) = (380.0, 310.0);
 pub struct LineChart {
     /// Above the frame.
     pub title: String,
-    /// Below it.
+    /// Text below the horizontal axis.
     pub x_label: String,
-    /// Beside it.
+    /// Text beside the vertical axis.
     pub y_label: String,
     /// How far the axes go, and how.
     pub axes: Axes,
@@ -59,7 +59,7 @@ pub struct Line {
 pub struct Stroke {
     /// As SVG writes it: `#D55E00`.
     pub colour: &'static str,
-    /// In points.
+    /// Width of the line, in points.
     pub width: f64,
     /// Lengths of dashes and gaps, as SVG writes them; `None` for a solid line.
     pub dashes: Option<&'static str>,

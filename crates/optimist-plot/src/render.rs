@@ -32,12 +32,13 @@ fn scene(canvas: &Canvas, background: Option<&str>) -> Scene {
     scene.font_family = Some("system-ui, DejaVu Sans, sans-serif".to_owned());
     for mark in &canvas.marks {
         let title = mark.title.clone();
-        let is_titled = title.is_some();
-        if is_titled {
-            scene.elements.push(Primitive::GroupStart { transform: None, title, extra_attrs: None });
+        let extra_attrs = mark.trial.map(|trial| format!("data-trial=\"{trial}\""));
+        let is_group = title.is_some() || extra_attrs.is_some();
+        if is_group {
+            scene.elements.push(Primitive::GroupStart { transform: None, title, extra_attrs });
         }
         scene.elements.extend(primitives(mark));
-        if is_titled {
+        if is_group {
             scene.elements.push(Primitive::GroupEnd);
         }
     }
@@ -89,6 +90,13 @@ fn primitives(mark: &Mark) -> Vec<Primitive> {
             line(vec![(x - r, y - r), (x + r, y + r)], 1.5, false),
             line(vec![(x - r, y + r), (x + r, y - r)], 1.5, false),
         ],
+        Shape::Specks { at, size } => {
+            let square = |(x, y): &Point| format!("M{x:.1} {y:.1}h{size}v{size}h-{size}z");
+            let d = at.iter().map(square).collect::<String>();
+            let (fill, stroke) = (Some(colour()), colour());
+            let path = PathData { d, fill, stroke, stroke_width: 0.0, opacity: None, stroke_dasharray: None };
+            vec![Primitive::Path(Box::new(path))]
+        }
         Shape::Rect { at: (x, y), width, height } => vec![Primitive::Rect {
             x: *x,
             y: *y,

@@ -164,7 +164,7 @@ pub fn in_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 fn pool() -> Option<Arc<ThreadPool>> {
     let make =
         || ThreadPoolBuilder::new().thread_name(|i| format!("optimist-{i}")).build().ok().map(Arc::new);
-    // A thread that is not there any more may have held the lock when this process was forked.
+    // A thread that no longer exists may have held the lock when this process was forked.
     let Some(mut known) = try_lock(&POOL, Duration::from_millis(50)) else { return make() };
     let pid = std::process::id();
     match &*known {

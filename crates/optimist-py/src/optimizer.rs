@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use optimist::encode::Encoding;
+use optimist::goals::Goals;
 use optimist::space::{Assignment, Space};
 use optimist::{
-    Family, GoUcb, Method, Observation, Optimizer as Core, Outcome, Recommendation, Settings, Suggestion,
-    Truth, rng,
+    Family, GoUcb, Insight, Method, MethodError, Observation, Optimizer as Core, Outcome, Recommendation,
+    Settings, Suggestion, Truth, rng,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rayon::prelude::*;
 
 use crate::call;
 use crate::convert::{from_python, json_from_python, to_python};
@@ -32,6 +34,8 @@ struct Shared {
     seed: u64,
     engine: Mutex<Engine>,
     law: Option<Arc<Law>>,
+    /// Of the model that predicts: the optimizer's own, or the default ones if it has no such model.
+    settings: Settings,
 }
 
 /// GO-UCB can say more than any other.
@@ -56,6 +60,7 @@ type Answer = (Vec<f64>, f64, Option<f64>);
 #[pymethods]
 impl Optimizer {
     #[new]
+    #[pyo3(signature = (space, method, trials, seed, family, goals=None))]
     fn new(
         py: Python<'_>,
         space: &Bound<'_, PyAny>,
@@ -63,6 +68,7 @@ impl Optimizer {
         trials: usize,
         seed: u64,
         family: Option<&Bound<'_, PyDict>>,
+        goals: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let space: Result<Space, _> = serde_json::from_value(json_from_python(space)?);
         let encoding = Encoding::new(space.map_err(|problem| error::named(py, "SpaceError", problem))?);
@@ -73,11 +79,19 @@ impl Optimizer {
             .parse::<Method>()
             .map_err(|problem| error::invalid(py, problem))?;
         let method: Method = serde_json::from_value(table).map_err(|problem| error::invalid(py, problem))?;
+        let goals = goals.map(from_python).transpose()?.unwrap_or_else(Goals::single);
         let law = family.map(|family| law(family, encoding.domain().dimension())).transpose()?.map(Arc::new);
         let is_scaled = family.map(|family| flag(family, "scaled")).transpose()?.unwrap_or(true);
         let (domain, own) = (encoding.domain(), law.clone());
+        let settings = match &method {
+            Method::GoUcb(settings) if matches!(**settings, Settings::Default(_)) => (**settings).clone(),
+            _ => Settings::default(),
+        };
         if law.is_some() && !matches!(method, Method::GoUcb(_)) {
             return Err(error::invalid(py, "only `go-ucb` takes a family of functions"));
+        }
+        if law.is_some() && !goals.is_single() {
+            return Err(error::invalid(py, "a family of your own is for one outcome; leave out the others"));
         }
         let engine = call::run_here(py, || match (method, own) {
             (Method::GoUcb(settings), Some(law)) => {
@@ -86,12 +100,15 @@ impl Optimizer {
                 let policy = GoUcb::with_family(domain, trials, &settings, seed, family);
                 policy.map(|policy| Engine::GoUcb(Box::new(Core::new(domain.clone(), policy))))
             }
+            (method, _) if !goals.is_single() => {
+                method.build_for(domain, &goals, trials, seed).map(|core| Engine::Other(Box::new(core)))
+            }
             (Method::GoUcb(settings), None) => GoUcb::new(domain, trials, &settings, seed)
                 .map(|policy| Engine::GoUcb(Box::new(Core::new(domain.clone(), policy)))),
             (method, _) => method.build(domain, trials, seed).map(|core| Engine::Other(Box::new(core))),
         })?;
         let engine = Mutex::new(engine.map_err(|problem| error::invalid(py, problem))?);
-        Ok(Self { shared: Arc::new(Shared { encoding, seed, engine, law }) })
+        Ok(Self { shared: Arc::new(Shared { encoding, seed, engine, law, settings }) })
     }
 
     /// How many coordinates an encoded point has.
@@ -123,6 +140,21 @@ impl Optimizer {
         told.map_err(|problem| error::invalid(py, problem))
     }
 
+    /// What became of each outcome at a point: a value to be maximised with its noise, or `None` of one that failed.
+    fn tell_outcomes(
+        &self,
+        py: Python<'_>,
+        x: Vec<f64>,
+        outcomes: Vec<Option<(f64, Option<f64>)>>,
+    ) -> PyResult<()> {
+        let outcome =
+            |told: Option<_>| told.map_or(Outcome::Failed, |(y, noise_std)| Outcome::Value { y, noise_std });
+        let outcomes: Vec<Outcome> = outcomes.into_iter().map(outcome).collect();
+        let told =
+            self.call(py, move |_, engine| with_core!(engine, core => core.tell_outcomes(x, &outcomes)))?;
+        told.map_err(|problem| error::invalid(py, problem))
+    }
+
     /// A point will never be told.
     fn withdraw(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<()> {
         let x = self.checked(py, x)?;
@@ -144,6 +176,31 @@ impl Optimizer {
     /// By how much the best value is expected to rise.
     fn expected_gain(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         self.call(py, |_, engine| with_core!(engine, core => core.expected_gain()))
+    }
+
+    /// Mean and standard deviation at encoded points, noise not included; `None` before there is a model.
+    fn predict(&self, py: Python<'_>, points: Vec<Vec<f64>>) -> PyResult<Option<Vec<(f64, f64)>>> {
+        if self.shared.law.is_some() {
+            let problem = "predictions with a family of your own are not available; `ranking` has those of the best points";
+            return Err(error::invalid(py, problem));
+        }
+        let points = points.into_iter().map(|x| self.checked(py, x)).collect::<PyResult<Vec<_>>>()?;
+        let predicted = self.call(py, move |shared, engine| {
+            let told = with_core!(engine, core => core.history().observations().to_vec());
+            let model = Insight::fit(&shared.encoding, told, &shared.settings)?;
+            Ok(model.map(|model| points.par_iter().map(|x| model.predict(x)).collect()))
+        })?;
+        predicted.map_err(|problem: MethodError| error::invalid(py, problem))
+    }
+
+    /// How much each parameter matters to what was told, by itself and with its interactions; `None` before there is a model.
+    fn importance(&self, py: Python<'_>) -> PyResult<Option<Vec<(f64, f64)>>> {
+        let shares = self.call(py, |shared, engine| {
+            let told = with_core!(engine, core => core.history().observations().to_vec());
+            let model = Insight::fit(&shared.encoding, told, &Settings::default())?;
+            Ok(model.map(|model| model.importances().iter().map(|share| (share.main, share.total)).collect()))
+        })?;
+        shares.map_err(|problem: MethodError| error::invalid(py, problem))
     }
 
     /// What a user should know before trusting the suggestions.

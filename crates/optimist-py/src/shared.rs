@@ -37,7 +37,7 @@ struct Open {
 /// Why something cannot be done with a study in this process.
 pub enum Problem {
     Study(StudyError),
-    /// A thread that is not there any more was using it.
+    /// A thread that no longer exists was using it.
     Forked,
 }
 

@@ -1,5 +1,6 @@
 //! A study, as the package calls it: what can be done to it, and what it says.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -8,10 +9,11 @@ use std::time::{Duration, Instant};
 use optimist::Method;
 use optimist::space::Assignment;
 use optimist_plot::study::{PlotKind, Plots as Drawn};
+use optimist_study::outcomes::Unusable;
 use optimist_study::view::{Best, ListedStudy, StudyView, TrialView};
 use optimist_study::{
-    Amendment, Definition, Evaluation, FailureKind, Import, Job, Kept, Measurement, Storage, StudyError,
-    StudyFile, StudyInsight, Trial,
+    Amendment, Definition, Evaluation, FailureKind, Front, Import, Job, Kept, Measured, Measurement,
+    Outcomes, Storage, StudyError, StudyFile, StudyInsight, Trial, Values,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySet};
@@ -91,41 +93,44 @@ impl Study {
 
     // What can be done to it.
 
-    /// The next trial, whatever the plan says.
+    /// The next `k` trials, whatever the plan says.
     fn ask<'py>(
         &self,
         py: Python<'py>,
+        k: usize,
         worker: Option<String>,
         lease: Option<f64>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let lease = lease.map(Duration::try_from_secs_f64).transpose();
         let lease = lease.map_err(|problem| error::invalid(py, format!("lease: {problem}")))?;
-        let job = self.take(py, move |study| {
+        let jobs = self.take(py, move |study| {
             study.reclaim()?;
-            study.ask_within(worker.as_deref(), lease).map(Some)
+            study.ask_many(k, worker.as_deref(), lease)
         })?;
-        job_to_python(py, job.as_ref())
+        jobs.iter().map(|job| job_to_python(py, job)).collect()
     }
 
-    /// The next trial under the plan, with a lease: `None` if there is nothing to do. And the trials that are running. Its number
-    /// is added to `held` here, since in Python Ctrl-C might come in between.
+    /// The next trials under the plan for `k` who wait for one, with leases: fewer if there is less to do. And the trials that are
+    /// running. Their numbers are added to `held` here, since in Python Ctrl-C might come in between.
     fn claim<'py>(
         &self,
         py: Python<'py>,
         held: &Bound<'py, PySet>,
-    ) -> PyResult<(Bound<'py, PyAny>, Vec<usize>)> {
+        k: usize,
+    ) -> PyResult<(Vec<Bound<'py, PyAny>>, Vec<usize>)> {
         let running = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&running);
-        let job = self.take(py, move |study| {
+        let jobs = self.take(py, move |study| {
             study.refresh()?;
             *call::lock(&seen) = study.reclaim()?;
-            study.claim()
+            study.claim_many(k)
         })?;
-        if let Some(job) = &job {
+        for job in &jobs {
             held.add(job.trial)?;
         }
         let running = call::lock(&running).clone();
-        Ok((job_to_python(py, job.as_ref())?, running))
+        let jobs = jobs.iter().map(|job| job_to_python(py, job)).collect::<PyResult<_>>()?;
+        Ok((jobs, running))
     }
 
     /// Renews the leases of trials that were claimed here.
@@ -139,12 +144,36 @@ impl Study {
         &self,
         py: Python<'_>,
         trial: usize,
-        measured: Measured<'_>,
+        measured: Told<'_>,
         seconds: Option<f64>,
         params: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
         let (measured, with) = (measurement(measured)?, assignment(params)?);
         self.call(py, move |study| Ok(study.tell_with(trial, measured, seconds, &with)? == Kept::Stored))
+    }
+
+    /// An objective answered: what cannot be told is a failed trial, with what of it can be used. Whether that was news.
+    #[pyo3(signature = (trial, measured, seconds=None))]
+    fn report(
+        &self,
+        py: Python<'_>,
+        trial: usize,
+        measured: Told<'_>,
+        seconds: Option<f64>,
+    ) -> PyResult<bool> {
+        let measured = measurement(measured)?;
+        self.call(py, move |study| {
+            let ended = match study.state().outcomes().check(measured) {
+                Ok(measured) => Evaluation::Measured(measured),
+                Err(Unusable { reason, known }) => Evaluation::Failed {
+                    kind: FailureKind::Unreadable,
+                    reason,
+                    stderr: None,
+                    known: known.map(Box::new),
+                },
+            };
+            Ok(study.tell(trial, ended, seconds)? == Kept::Stored)
+        })
     }
 
     /// Something else came of a trial that has ended: `outcome` is a measurement, why it failed, or `None` if it is to be
@@ -162,7 +191,10 @@ impl Study {
         let with = assignment(params)?;
         let outcome = match outcome {
             Some(Outcome::Measured(measured)) => Some(Amendment::Measured(measurement(measured)?)),
-            Some(Outcome::Failed(reason)) => Some(Amendment::Failed { reason }),
+            Some(Outcome::Failed(reason)) => Some(Amendment::Failed { reason, known: None }),
+            Some(Outcome::Partly(reason, known)) => {
+                Some(Amendment::Failed { reason, known: Some(Box::new(measurement(known)?)) })
+            }
             None => is_cancelled.then_some(Amendment::Cancelled),
         };
         self.call(py, move |study| {
@@ -183,7 +215,8 @@ impl Study {
     }
 
     /// A trial gave no value; `kind` is a word of the log, such as `crashed`.
-    #[pyo3(signature = (trial, kind, reason, stderr=None, seconds=None))]
+    #[pyo3(signature = (trial, kind, reason, stderr=None, seconds=None, known=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python names most of them")]
     fn fail(
         &self,
         py: Python<'_>,
@@ -192,9 +225,11 @@ impl Study {
         reason: String,
         stderr: Option<String>,
         seconds: Option<f64>,
+        known: Option<Told<'_>>,
     ) -> PyResult<bool> {
         let kind: FailureKind = from_python(kind)?;
-        let failed = Evaluation::Failed { kind, reason, stderr };
+        let known = known.map(measurement).transpose()?.map(Box::new);
+        let failed = Evaluation::Failed { kind, reason, stderr, known };
         self.call(py, move |study| Ok(study.tell(trial, failed, seconds)? == Kept::Stored))
     }
 
@@ -219,11 +254,12 @@ impl Study {
     /// many were new.
     fn import_trials(&self, py: Python<'_>, trials: Vec<ImportedTrial<'_>>) -> PyResult<usize> {
         let import = |(params, outcome): ImportedTrial<'_>| -> PyResult<Import> {
-            let outcome = match outcome {
-                Outcome::Measured(measured) => Ok(measurement(measured)?),
-                Outcome::Failed(reason) => Err(reason),
+            let (outcome, known) = match outcome {
+                Outcome::Measured(measured) => (Ok(measurement(measured)?), None),
+                Outcome::Failed(reason) => (Err(reason), None),
+                Outcome::Partly(reason, known) => (Err(reason), Some(measurement(known)?)),
             };
-            Ok(Import { params: from_python(&params)?, outcome })
+            Ok(Import { params: from_python(&params)?, outcome, known })
         };
         let imports = trials.into_iter().map(import).collect::<PyResult<Vec<_>>>()?;
         self.shared.is_slow.store(true, Ordering::Relaxed);
@@ -237,8 +273,9 @@ impl Study {
         let view = self.think(py, |study| {
             study.refresh()?;
             let leases = study.leases()?;
-            let best = study.recommend()?;
-            Ok(serde_json::to_value(StudyView::new(study, best, &leases)).unwrap_or_default())
+            let (best, front) = (study.recommend()?, study.front()?);
+            let view = StudyView::new(study, best, &leases).with_front(front);
+            Ok(serde_json::to_value(view).unwrap_or_default())
         })?;
         to_python(py, &view)
     }
@@ -267,31 +304,48 @@ impl Study {
 
     /// All trials, as `optimist trials --json` has them, with the times at which they began and ended.
     fn trials<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let trials = self.call(py, |study| {
+        let (trials, outcomes) = self.call(py, |study| {
             study.refresh()?;
-            Ok(study.state().trials().to_vec())
+            Ok((study.state().trials().to_vec(), study.state().outcomes().clone()))
         })?;
-        trials.iter().map(|trial| trial_to_python(py, trial)).collect()
+        trials.iter().map(|trial| trial_to_python(py, trial, &outcomes)).collect()
     }
 
     /// One of them.
     fn trial<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyAny>> {
-        let trial = self.call(py, move |study| {
+        let (trial, outcomes) = self.call(py, move |study| {
             study.refresh()?;
             let (name, trials) = (study.name().to_owned(), study.state().trials());
             let no_trial = StudyError::NoTrial { study: name, trial: number, n_trials: trials.len() };
-            trials.get(number).cloned().ok_or(no_trial)
+            Ok((trials.get(number).cloned().ok_or(no_trial)?, study.state().outcomes().clone()))
         })?;
-        trial_to_python(py, &trial)
+        trial_to_python(py, &trial, &outcomes)
     }
 
     /// The trial with the best value.
     fn best_observed<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let best = self.call(py, |study| {
+        let (best, outcomes) = self.call(py, |study| {
             study.refresh()?;
-            Ok(study.state().best_observed().cloned())
+            Ok((study.state().best_observed().cloned(), study.state().outcomes().clone()))
         })?;
-        best.map(|trial| trial_to_python(py, &trial)).transpose()
+        best.map(|trial| trial_to_python(py, &trial, &outcomes)).transpose()
+    }
+
+    /// Whether any trial has a value, of all outcomes if there are several.
+    fn has_values(&self, py: Python<'_>) -> PyResult<bool> {
+        self.call(py, |study| {
+            study.refresh()?;
+            Ok(study.state().has_values())
+        })
+    }
+
+    /// What there is to choose from where there are several goals.
+    fn front<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let front: Option<Front> = self.think(py, |study| {
+            study.refresh()?;
+            study.front()
+        })?;
+        to_python(py, &front)
     }
 
     /// The point to bet on and those that come next, `n` in all.
@@ -311,21 +365,26 @@ impl Study {
         })
     }
 
-    /// Mean and standard deviation at each point; `None` before there is a model.
-    fn predict(&self, py: Python<'_>, points: Vec<Bound<'_, PyDict>>) -> PyResult<Option<Vec<(f64, f64)>>> {
+    /// Mean and standard deviation of an outcome at each point; `None` before there is a model.
+    fn predict(
+        &self,
+        py: Python<'_>,
+        points: Vec<Bound<'_, PyDict>>,
+        outcome: usize,
+    ) -> PyResult<Option<Vec<(f64, f64)>>> {
         let points = points.iter().map(|point| from_python(point)).collect::<PyResult<Vec<Assignment>>>()?;
         self.think(py, move |study| {
             study.refresh()?;
-            let Some(insight) = StudyInsight::of(study.state())? else { return Ok(None) };
+            let Some(insight) = StudyInsight::of_outcome(study.state(), outcome)? else { return Ok(None) };
             points.iter().map(|point| insight.predict(point)).collect::<Result<_, _>>().map(Some)
         })
     }
 
-    /// Main and total effect of each parameter; `None` before there is a model.
-    fn importance(&self, py: Python<'_>) -> PyResult<Option<Vec<(String, f64, f64)>>> {
-        self.think(py, |study| {
+    /// Main and total effect of each parameter on an outcome; `None` before there is a model.
+    fn importance(&self, py: Python<'_>, outcome: usize) -> PyResult<Option<Vec<(String, f64, f64)>>> {
+        self.think(py, move |study| {
             study.refresh()?;
-            let Some(insight) = StudyInsight::of(study.state())? else { return Ok(None) };
+            let Some(insight) = StudyInsight::of_outcome(study.state(), outcome)? else { return Ok(None) };
             let names = study.state().definition().space.parameters().iter().map(|one| one.name.clone());
             let effects = insight.importances().into_iter();
             Ok(Some(names.zip(effects).map(|(name, effect)| (name, effect.main, effect.total)).collect()))
@@ -351,7 +410,9 @@ impl Study {
         let kinds = kinds.iter().map(|word| kind(py, word)).collect::<PyResult<Vec<_>>>()?;
         let drawn = self.think(py, move |study| {
             study.refresh()?;
+            let best = study.recommend()?;
             let drawn = Drawn::new(study.state(), if kinds.is_empty() { &PlotKind::ALL } else { &kinds })?;
+            let drawn = drawn.with_recommended(best.as_ref());
             let data = serde_json::to_value(drawn.data(study.state())).unwrap_or_default();
             Ok(Plots { drawn, data })
         })?;
@@ -360,13 +421,21 @@ impl Study {
 }
 
 /// A value, its noise, a note, metrics.
-type Measured<'py> = (f64, Option<f64>, Option<String>, Option<Bound<'py, PyAny>>);
+type Told<'py> = (Numbers, Option<Numbers>, Option<String>, Option<Bound<'py, PyAny>>);
+
+/// Of the one outcome, or of several by name.
+#[derive(FromPyObject)]
+enum Numbers {
+    One(f64),
+    Named(BTreeMap<String, f64>),
+}
 
 /// What came of a trial.
 #[derive(FromPyObject)]
 enum Outcome<'py> {
     Failed(String),
-    Measured(Measured<'py>),
+    Measured(Told<'py>),
+    Partly(String, Told<'py>),
 }
 
 type ImportedTrial<'py> = (Bound<'py, PyAny>, Outcome<'py>);
@@ -408,15 +477,15 @@ impl Study {
         call::run(py, work, drop)?.map_err(|problem| problem.raise(py))
     }
 
-    /// The same for work that hands out a trial, which is put back if nobody waits for it any more.
+    /// The same for work that hands out trials, which are put back if nobody waits for them any more.
     fn take(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut optimist_study::Study) -> Result<Option<Job>, StudyError> + Send + 'static,
-    ) -> PyResult<Option<Job>> {
+        work: impl FnOnce(&mut optimist_study::Study) -> Result<Vec<Job>, StudyError> + Send + 'static,
+    ) -> PyResult<Vec<Job>> {
         let (shared, later) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
-        let undo = move |taken: Result<Option<Job>, Problem>| {
-            if let Ok(Some(Job { trial, .. })) = taken {
+        let undo = move |taken: Result<Vec<Job>, Problem>| {
+            for Job { trial, .. } in taken.unwrap_or_default() {
                 let stopped = Evaluation::Stopped { reason: "interrupted while it was asked for".to_owned() };
                 let _ = later.with(|study| study.tell(trial, stopped, None));
             }
@@ -441,19 +510,34 @@ pub fn studies<'py>(py: Python<'py>, place: String) -> PyResult<Bound<'py, PyAny
         if !storage.exists()? {
             return Ok(Vec::new());
         }
-        let entries = storage.connect()?.studies()?;
+        let entries = optimist_study::log::listed(&mut *storage.connect()?)?;
         Ok(entries.iter().map(|entry| ListedStudy::new(&storage, &entry.name)).collect())
     };
     let listed = call::run(py, list, drop)?.map_err(|error| error::study(py, error))?;
     to_python(py, &listed)
 }
 
-fn measurement((value, noise_std, note, metrics): Measured<'_>) -> PyResult<Measurement> {
+fn measurement((value, noise, note, metrics): Told<'_>) -> PyResult<Measurement> {
     let metrics = match metrics.as_ref().map(json_from_python).transpose()? {
         Some(Value::Object(metrics)) => Some(Box::new(metrics)),
         _ => None,
     };
-    Ok(Measurement { value, noise_std, note, metrics })
+    let noise_of = |name: &str| match &noise {
+        None => None,
+        Some(Numbers::One(std)) => Some(*std),
+        Some(Numbers::Named(named)) => named.get(name).copied(),
+    };
+    let values = match value {
+        Numbers::One(value) => Values::One(Measured { value, noise_std: noise_of("value") }),
+        Numbers::Named(named) => {
+            let measured = |(name, value): (String, f64)| {
+                let noise_std = noise_of(&name);
+                (name, Measured { value, noise_std })
+            };
+            Values::named(named.into_iter().map(measured).collect())
+        }
+    };
+    Ok(Measurement { values, note, metrics })
 }
 
 fn assignment(params: Option<&Bound<'_, PyDict>>) -> PyResult<Assignment> {
@@ -477,8 +561,7 @@ fn kind(py: Python<'_>, word: &str) -> PyResult<PlotKind> {
     known.ok_or_else(|| error::invalid(py, format!("there is no plot `{word}`; choose from {}", words())))
 }
 
-fn job_to_python<'py>(py: Python<'py>, job: Option<&Job>) -> PyResult<Bound<'py, PyAny>> {
-    let Some(job) = job else { return Ok(py.None().into_bound(py)) };
+fn job_to_python<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyAny>> {
     let (params, source, why) = (&job.params, job.source.word(), &job.why);
     to_python(
         py,
@@ -486,8 +569,8 @@ fn job_to_python<'py>(py: Python<'py>, job: Option<&Job>) -> PyResult<Bound<'py,
     )
 }
 
-fn trial_to_python<'py>(py: Python<'py>, trial: &Trial) -> PyResult<Bound<'py, PyAny>> {
-    let view = to_python(py, &TrialView::new(trial))?;
+fn trial_to_python<'py>(py: Python<'py>, trial: &Trial, outcomes: &Outcomes) -> PyResult<Bound<'py, PyAny>> {
+    let view = to_python(py, &TrialView::new(trial).judged(trial, outcomes))?;
     view.set_item("asked_at", trial.asked_at)?;
     view.set_item("ended_at", trial.ended_at)?;
     Ok(view)

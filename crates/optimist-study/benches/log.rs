@@ -39,7 +39,7 @@ fn bodies(study: &Study, n_trials: usize) -> Vec<String> {
     let (encoding, mut luck) = (study.state().encoding(), rng(0, 0));
     let events = (0..n_trials).flat_map(|trial| {
         let params = encoding.decode(&encoding.domain().sample(&mut luck));
-        let source = Source::Suggested { seen: 1, gain: None, engine: None };
+        let source = Source::Suggested { seen: 1, gain: None, engine: None, since: None };
         let asked = Event::Asked { trial, params, source, worker: None, why: None };
         let measured = Measurement::new(trial as f64);
         [asked, Event::Told { trial, measured, seconds: Some(1.5) }]

@@ -1,7 +1,7 @@
 //! What a study is about and how it is run: the study file, in the form that the log keeps.
 //!
 //! It is complete: whoever can read the log can run the study, on another machine too. What must not change once there
-//! are trials (space, direction, optimizer, seed) is apart from the plan, which may.
+//! are trials (space, outcomes, optimizer, seed) is apart from the plan, which may.
 
 use std::cmp::Ordering;
 use std::time::Duration;
@@ -12,14 +12,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::objective::Objective;
+use crate::outcomes::Outcomes;
 
 /// A study, before any trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
     /// Unique in its storage.
     pub name: String,
-    /// Which way is better.
-    pub direction: Direction,
+    /// What is measured, and what is wanted of it: `direction`, or `outcomes`.
+    #[serde(flatten)]
+    pub outcomes: Outcomes,
     /// Same seed, same suggestions.
     pub seed: u64,
     /// What suggests trials.
@@ -33,6 +35,7 @@ pub struct Definition {
 /// Which way is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Direction {
     /// Larger is better.
     Maximize,
@@ -43,15 +46,18 @@ pub enum Direction {
 /// What may be changed while a study goes on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// How many trials in all; imported ones do not count. Default: 50.
     pub trials: usize,
-    /// How many at the same time, of one `optimist run`. Default: 1.
+    /// How many at the same time, in one `optimist run`. Default: 1.
     pub workers: usize,
     /// How a trial is measured; `None` if somebody asks and tells.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Map<String, serde_json::Value>>"))]
     pub objective: Option<Objective>,
     /// How long a worker may be silent before its trial is put back. Default: 60 s.
     #[serde(with = "seconds")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub lease: Duration,
     /// How often a trial is started before it counts as failed. Default: 3.
     pub max_attempts: usize,
@@ -62,6 +68,7 @@ pub struct Plan {
     pub replicates: usize,
     /// A run stops asking after this long.
     #[serde(with = "optional_seconds")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub max_time: Option<Duration>,
     /// The study is over when a value is this good.
     pub target: Option<f64>,
@@ -109,6 +116,22 @@ impl Direction {
             Direction::Maximize => value.total_cmp(other),
             Direction::Minimize => other.total_cmp(value),
         }
+    }
+}
+
+impl Definition {
+    /// What no study file could say, if it says so.
+    pub(crate) fn problem(&self) -> Option<String> {
+        self.plan.problem().or_else(|| self.misfit())
+    }
+
+    /// What does not go with its outcomes, if anything does not.
+    pub(crate) fn misfit(&self) -> Option<String> {
+        let parameter = |name: &str| self.space.get(name).is_some() && !self.outcomes.is_one();
+        if let Some(name) = self.outcomes.names().find(|name| parameter(name)) {
+            return Some(format!("`{name}` is both a parameter and an outcome; rename one of them"));
+        }
+        Some(self.outcomes.misfits(&self.plan).into_iter().next()?.1)
     }
 }
 

@@ -16,7 +16,7 @@ pub enum StudyError {
     NotFound {
         /// What was looked for.
         name: String,
-        /// Where.
+        /// Where studies are stored, without passwords.
         storage: String,
         /// The studies that are there.
         others: Vec<String>,
@@ -28,25 +28,37 @@ pub enum StudyError {
     Exists {
         /// The name of both.
         name: String,
-        /// Where.
+        /// Where studies are stored, without passwords.
         storage: String,
     },
+    /// A name for what a server keeps beside studies.
+    #[error(
+        "a study cannot be called `{name}`: names that begin with `optimist:` are reserved; choose another"
+    )]
+    ReservedName {
+        /// What was wanted.
+        name: String,
+    },
     /// Somebody deleted the study while it was being used.
-    #[error("study `{name}` was deleted by somebody else; nothing more can be stored in it")]
+    #[error("study `{name}` was deleted by someone else; nothing more can be stored in it")]
     Deleted {
         /// What it was called.
         name: String,
     },
     /// A study with trials cannot become another study.
     #[error(
-        "study `{name}` has another {what} than the study file; change `name` in the file for a new study, or \
+        "study `{name}` was created with {what} {was}; the study file says {says}. Change `name` in the file for a new study, or \
          `optimist delete {name}` to start over"
     )]
     Different {
         /// Both have this name.
         name: String,
-        /// What differs.
+        /// The key of the study file: `direction`, `optimizer` or `seed`.
         what: &'static str,
+        /// In the study.
+        was: String,
+        /// In the file.
+        says: String,
     },
     /// There is no such trial.
     #[error("study `{study}` has no trial {trial}; {}", trials_there_are(*n_trials))]
@@ -60,7 +72,7 @@ pub enum StudyError {
     },
     /// The trial is over.
     #[error(
-        "trial {trial} is {state} already; only a trial that runs or waits can be {wanted}, `optimist amend` corrects others"
+        "trial {trial} is already {state}; only running or waiting trials can be {wanted}, `optimist amend` corrects others"
     )]
     HasEnded {
         /// The number that was given.
@@ -101,8 +113,8 @@ pub enum StudyError {
     },
     /// The space of a study with trials can only become wider.
     #[error(
-        "study `{name}` has another space than the study file, and only wider bounds and further choices can be taken over: \
-         {problem}; change `name` in the file for a new study, or `optimist delete {name}` to start over"
+        "study `{name}` was created with another space than the study file has, and a space can only get wider bounds and \
+         further choices: {problem}; change `name` in the file for a new study, or `optimist delete {name}` to start over"
     )]
     NotWider {
         /// Both have this name.
@@ -128,6 +140,22 @@ pub enum StudyError {
         /// What was given.
         noise_std: f64,
     },
+    /// An outcome is missing, misspelt or cannot be used.
+    #[error("trial {trial}: {problem}")]
+    BadOutcome {
+        /// The number of the trial.
+        trial: usize,
+        /// What is wrong, naming the outcome.
+        problem: String,
+    },
+    /// A study that no study file could describe.
+    #[error("study `{name}` cannot be: {problem}")]
+    Unsuitable {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// What comes with a value is too much.
     #[error("trial {trial}: {problem}")]
     TooLarge {
@@ -135,6 +163,16 @@ pub enum StudyError {
         trial: usize,
         /// What is too large, and what to do.
         problem: String,
+    },
+    /// A note that is too long.
+    #[error(
+        "the note has {bytes} bytes, at most {most} are kept; shorten it, or put it elsewhere and link to it"
+    )]
+    LongNote {
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be.
+        most: usize,
     },
     /// What would be stored could not be read again.
     #[error("this cannot be stored, because it could not be read again: {problem}")]
@@ -150,11 +188,11 @@ pub enum StudyError {
     Method(#[from] MethodError),
     /// A model that cannot be fitted to so much.
     #[error(
-        "{optimizer} cannot learn from {n_values} values, at most {most}: its memory grows with their square; go on with go-ucb, \
-         tpe or random in a study of its own, which `optimist import` can give these trials"
+        "{optimizer} can learn from {most} values at most, not {n_values}: its memory grows with their square; continue with go-ucb, \
+         tpe or random in a new study, into which `optimist import` can bring these trials"
     )]
     TooManyValues {
-        /// By name.
+        /// Name of the optimizer.
         optimizer: String,
         /// How many there are.
         n_values: usize,
@@ -173,19 +211,19 @@ pub enum StudyError {
     },
     /// A value was measured and cannot be stored.
     #[error(
-        "trial {trial} measured {value}, which could not be stored: {problem}; `optimist tell` takes it later"
+        "trial {trial} measured {measured}, which could not be stored: {problem}; `optimist tell` takes it later"
     )]
     Unstored {
         /// The number of the trial.
         trial: usize,
-        /// What was measured.
-        value: f64,
-        /// Why.
+        /// What was measured, as `tell` takes it.
+        measured: String,
+        /// Why it could not be stored.
         problem: Box<StudyError>,
     },
     /// Written by a later version of Optimist.
     #[error(
-        "the study was written by a later version of optimist (format {version}, this one knows {known}); update optimist"
+        "the study was written by a newer version of optimist (format {version}, this one knows {known}); update optimist"
     )]
     Newer {
         /// The version of its records.
@@ -218,7 +256,7 @@ pub enum StudyError {
         "record {seq} of the study is broken: {problem}; restore a copy of the storage, those before it are sound"
     )]
     Broken {
-        /// Which one.
+        /// Number of the record, from 1.
         seq: u64,
         /// What is wrong with it.
         problem: String,

@@ -6,11 +6,13 @@
 
 use std::fmt::Display;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::event::FailureKind;
 use crate::limits::{METRICS_BYTES, METRICS_DEPTH, TEXT_BYTES, is_deeper};
+use crate::outcomes::{Outcomes, Unusable, VALUE};
 use crate::study::Job;
 
 /// Measures trials, one after the other. Each worker has a clone of its own.
@@ -57,32 +59,49 @@ pub enum Evaluation {
     Failed {
         /// In which way it failed.
         kind: FailureKind,
-        /// In words.
+        /// Why there is no value, for people to read.
         reason: String,
         /// The end of what the command wrote to standard error.
         stderr: Option<String>,
+        /// What was measured before it failed, in a study of several outcomes.
+        known: Option<Box<Measurement>>,
     },
     /// The trial was called off before there was one, and is to be measured again as if it had not been started.
     Stopped {
-        /// In words.
+        /// Why there is no value, for people to read.
         reason: String,
     },
 }
 
-/// A value and what came with it.
+/// What was measured and what came with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(try_from = "Written", into = "Written")]
 pub struct Measurement {
-    /// In the user's direction; finite.
+    /// In the user's direction.
+    pub values: Values,
+    /// Anything worth telling the reader of the results.
+    pub note: Option<String>,
+    /// Further numbers, kept beside the values.
+    pub metrics: Option<Box<Map<String, Value>>>,
+}
+
+/// The values of outcomes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Of a study whose one outcome has no name.
+    One(Measured),
+    /// By name; each is there once.
+    Named(Vec<(String, Measured)>),
+}
+
+/// The value of an outcome.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// Finite.
     pub value: f64,
     /// Standard deviation of this value's noise, where it is known; finite, not negative.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_std: Option<f64>,
-    /// Anything worth telling the reader of the results.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-    /// Further numbers, kept beside the value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub metrics: Option<Box<Map<String, Value>>>,
 }
 
 /// No trial can be measured at all: a command that is not there, a model that cannot be loaded.
@@ -93,19 +112,98 @@ pub struct StartError {
     pub reason: String,
 }
 
-impl Measurement {
-    /// A bare value.
-    pub fn new(value: f64) -> Self {
-        Self { value, noise_std: None, note: None, metrics: None }
+impl Measured {
+    /// Why no optimizer can learn from it, if so.
+    pub(crate) fn problem(self, name: &str) -> Option<String> {
+        if !self.value.is_finite() {
+            let what = if name == VALUE { "the value".to_owned() } else { format!("outcome `{name}`") };
+            return Some(format!("{what} must be a finite number, got {}", self.value));
+        }
+        let bad = self.noise_std.filter(|std| !std.is_finite() || *std < 0.0)?;
+        let of = if name == VALUE { String::new() } else { format!(" of outcome `{name}`") };
+        Some(format!("\"noise_std\"{of} must be a number, 0 or more, got {bad}"))
+    }
+}
+
+/// As `optimist tell` takes them: `0.93`, or `accuracy=0.93 latency_ms=12.1`.
+impl std::fmt::Display for Values {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::One(one) => write!(f, "{}", one.value),
+            Self::Named(named) => {
+                let pairs: Vec<String> =
+                    named.iter().map(|(name, one)| format!("{name}={}", one.value)).collect();
+                f.write_str(&pairs.join(" "))
+            }
+        }
+    }
+}
+
+impl Values {
+    /// The values of named outcomes.
+    pub fn named(values: Vec<(String, Measured)>) -> Self {
+        match &values[..] {
+            [(name, one)] if name == VALUE => Self::One(*one),
+            _ => Self::Named(values),
+        }
     }
 
-    /// Why no optimizer can learn from it, if so.
-    pub(crate) fn problem(&self) -> Option<String> {
-        if !self.value.is_finite() {
-            return Some(format!("the value must be a finite number, got {}", self.value));
+    /// That of an outcome.
+    pub fn get(&self, name: &str) -> Option<Measured> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, one)| one)
+    }
+
+    /// All of them, with their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Measured)> {
+        let (one, named) = match self {
+            Self::One(one) => (Some((VALUE, *one)), &[][..]),
+            Self::Named(named) => (None, &named[..]),
+        };
+        one.into_iter().chain(named.iter().map(|(name, one)| (name.as_str(), *one)))
+    }
+
+    /// Whether the same was measured, to the last bit.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let bits = |values: &Self| -> Vec<(String, u64)> {
+            values.iter().map(|(name, one)| (name.to_owned(), one.value.to_bits())).collect()
+        };
+        bits(self) == bits(other)
+    }
+}
+
+impl Measurement {
+    /// A bare value of the one outcome that there is.
+    pub fn new(value: f64) -> Self {
+        Self { values: Values::One(Measured { value, noise_std: None }), note: None, metrics: None }
+    }
+
+    /// Bare values of named outcomes.
+    ///
+    /// ```
+    /// use optimist_study::Measurement;
+    ///
+    /// let measured = Measurement::of([("accuracy", 0.93), ("latency_ms", 12.1)]);
+    /// assert_eq!(measured.value("latency_ms"), Some(12.1));
+    /// ```
+    pub fn of<S: Into<String>>(values: impl IntoIterator<Item = (S, f64)>) -> Self {
+        let measured = |(name, value): (S, f64)| (name.into(), Measured { value, noise_std: None });
+        let values = Values::named(values.into_iter().map(measured).collect());
+        Self { values, note: None, metrics: None }
+    }
+
+    /// The same with the standard deviation of the noise of every value.
+    #[must_use]
+    pub fn with_noise(mut self, noise_std: f64) -> Self {
+        match &mut self.values {
+            Values::One(one) => one.noise_std = Some(noise_std),
+            Values::Named(named) => named.iter_mut().for_each(|(_, one)| one.noise_std = Some(noise_std)),
         }
-        let bad = self.noise_std.filter(|std| !std.is_finite() || *std < 0.0);
-        bad.map(|bad| format!("\"noise_std\" must be a number, 0 or more, got {bad}"))
+        self
+    }
+
+    /// The value of an outcome; [`VALUE`] is the one without a name.
+    pub fn value(&self, outcome: &str) -> Option<f64> {
+        self.values.get(outcome).map(|one| one.value)
     }
 
     /// What comes with the value and is too much to be stored, if so.
@@ -132,17 +230,26 @@ impl Measurement {
 impl Evaluation {
     /// There is no value, for a reason that nobody wrote to standard error.
     pub fn failed(kind: FailureKind, reason: impl Into<String>) -> Self {
-        Self::Failed { kind, reason: reason.into(), stderr: None }
+        Self::Failed { kind, reason: reason.into(), stderr: None, known: None }
     }
 
-    /// The same, but for a value that cannot be used: that is a failure.
-    pub(crate) fn usable(self) -> Self {
-        match &self {
-            Self::Measured(measured) => match measured.problem().or_else(|| measured.excess()) {
-                Some(problem) => Self::failed(FailureKind::Unreadable, problem),
-                None => self,
+    /// The same, but for values that cannot be used: that is a failure, with what of them can.
+    pub(crate) fn usable(self, outcomes: &Outcomes) -> Self {
+        match self {
+            Self::Measured(measured) => match outcomes.check(measured) {
+                Ok(measured) => Self::Measured(measured),
+                Err(Unusable { reason, known }) => Self::Failed {
+                    kind: FailureKind::Unreadable,
+                    reason,
+                    stderr: None,
+                    known: known.map(Box::new),
+                },
             },
-            Self::Failed { .. } | Self::Stopped { .. } => self,
+            Self::Failed { kind, reason, stderr, known } => {
+                let known = known.and_then(|known| outcomes.known(*known)).map(Box::new);
+                Self::Failed { kind, reason, stderr, known }
+            }
+            Self::Stopped { .. } => self,
         }
     }
 }
@@ -170,25 +277,133 @@ impl<T: Into<Evaluation>, E: Display> From<Result<T, E>> for Evaluation {
     }
 }
 
+/// As records have it: bare numbers of the one outcome, objects of several.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Written {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    values: Option<ByName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    noise_std: Option<Noise>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    metrics: Option<Box<Map<String, Value>>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+enum Noise {
+    Of(f64),
+    ByName(ByName),
+}
+
+impl From<Measurement> for Written {
+    fn from(Measurement { values, note, metrics }: Measurement) -> Self {
+        let (value, values, noise_std) = match values {
+            Values::One(one) => (Some(one.value), None, one.noise_std.map(Noise::Of)),
+            Values::Named(named) => {
+                let noise = named.iter().filter_map(|(name, one)| Some((name.clone(), one.noise_std?)));
+                let noise: Vec<(String, f64)> = noise.collect();
+                let noise = (!noise.is_empty()).then_some(Noise::ByName(ByName(noise)));
+                (None, Some(ByName(named.into_iter().map(|(name, one)| (name, one.value)).collect())), noise)
+            }
+        };
+        Self { value, values, noise_std, note, metrics }
+    }
+}
+
+impl TryFrom<Written> for Measurement {
+    type Error = String;
+
+    fn try_from(Written { value, values, noise_std, note, metrics }: Written) -> Result<Self, String> {
+        let values = match (value, values, noise_std) {
+            (Some(value), None, None) => Values::One(Measured { value, noise_std: None }),
+            (Some(value), None, Some(Noise::Of(std))) => {
+                Values::One(Measured { value, noise_std: Some(std) })
+            }
+            (None, Some(ByName(values)), noise) => Values::named(with_noise(values, noise)?),
+            (None, None, _) => return Err("missing field `value`".to_owned()),
+            _ => return Err("`value` excludes `values` and noise by name".to_owned()),
+        };
+        Ok(Self { values, note, metrics })
+    }
+}
+
+/// Numbers by name, in their order.
+#[derive(Debug, Clone, PartialEq)]
+struct ByName(Vec<(String, f64)>);
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for ByName {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "NumberByOutcome".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        std::collections::BTreeMap::<String, f64>::json_schema(generator)
+    }
+}
+
+impl Serialize for ByName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, number)| (name, number)))
+    }
+}
+
+impl<'de> Deserialize<'de> for ByName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let numbers = Map::deserialize(deserializer)?;
+        let number = |(name, number): (String, Value)| match number.as_f64() {
+            Some(number) => Ok((name, number)),
+            None => Err(D::Error::custom(format!("`{name}` must be a number, got {number}"))),
+        };
+        Ok(Self(numbers.into_iter().map(number).collect::<Result<_, _>>()?))
+    }
+}
+
+fn with_noise(values: Vec<(String, f64)>, noise: Option<Noise>) -> Result<Vec<(String, Measured)>, String> {
+    let mut noise = match noise {
+        None => Vec::new(),
+        Some(Noise::Of(std)) => values.iter().map(|(name, _)| (name.clone(), std)).collect(),
+        Some(Noise::ByName(ByName(noise))) => noise,
+    };
+    let measured = values.into_iter().map(|(name, value)| {
+        let place = noise.iter().position(|(of, _)| *of == name);
+        let noise_std = place.map(|place| noise.swap_remove(place).1);
+        (name, Measured { value, noise_std })
+    });
+    let measured = measured.collect();
+    match noise.first() {
+        Some((name, _)) => Err(format!("`noise_std` of `{name}`, which has no value")),
+        None => Ok(measured),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definition::Direction;
 
     #[test]
     fn a_value_that_cannot_be_used_is_a_failure_that_says_why() {
+        let one = Outcomes::one(Direction::Maximize);
         let unusable = [
             (Evaluation::from(f64::NAN), "the value must be a finite number, got NaN"),
             (Ok::<f64, String>(f64::INFINITY).into(), "the value must be a finite number, got inf"),
             (
-                Measurement { noise_std: Some(-1.0), ..Measurement::new(1.0) }.into(),
+                Measurement::new(1.0).with_noise(-1.0).into(),
                 "\"noise_std\" must be a number, 0 or more, got -1",
             ),
         ];
         for (evaluation, reason) in unusable {
-            assert_eq!(evaluation.usable(), Evaluation::failed(FailureKind::Unreadable, reason));
+            assert_eq!(evaluation.usable(&one), Evaluation::failed(FailureKind::Unreadable, reason));
         }
-        let usable = Evaluation::from(Measurement { noise_std: Some(0.0), ..Measurement::new(-1.5) });
-        assert_eq!(usable.clone().usable(), usable);
+        let usable = Evaluation::from(Measurement::new(-1.5).with_noise(0.0));
+        assert_eq!(usable.clone().usable(&one), usable);
     }
 
     #[test]

@@ -10,6 +10,9 @@
 //! |---|---|
 //! | 1 | everything else |
 //! | 2 | [`Event::Amended`], [`Event::Widened`] |
+//! | 3 | studies of several outcomes: `outcomes` of a definition, `values` of a measurement, `known` of a failed trial |
+//! | 4 | [`Event::Steered`], [`Event::Noted`] |
+//! | 5 | suggestions that were made in a batch: `since` of [`Source::Suggested`] |
 
 use optimist::Why;
 use optimist::space::{Assignment, Space};
@@ -17,11 +20,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::definition::{Definition, Plan};
 use crate::error::StudyError;
-use crate::evaluation::Measurement;
+use crate::evaluation::{Measurement, Values};
 use crate::limits::RECORD_BYTES;
 
 /// The latest version of records that this program reads and writes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 5;
 
 /// One entry of a log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +35,9 @@ pub struct Record {
     pub seq: u64,
     /// When it was written: milliseconds since 1970, by the clock of who wrote it.
     pub at: u64,
+    /// Who wanted it, where that is known: the user or token of a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// What happened.
     pub event: Event,
 }
@@ -78,7 +84,7 @@ pub enum Event {
     },
     /// A trial that was put back, handed to a worker again.
     Retried {
-        /// Its number.
+        /// Number of the trial, from 0.
         trial: usize,
         /// Who runs it now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,7 +92,7 @@ pub enum Event {
     },
     /// A trial was measured.
     Told {
-        /// Its number.
+        /// Number of the trial, from 0.
         trial: usize,
         /// In the user's direction.
         measured: Measurement,
@@ -96,31 +102,34 @@ pub enum Event {
     },
     /// A trial gave no value, and will not be tried again.
     Failed {
-        /// Its number.
+        /// Number of the trial, from 0.
         trial: usize,
         /// In which way.
         kind: FailureKind,
-        /// In words.
+        /// Why, for people to read.
         reason: String,
         /// The end of what it wrote to standard error.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stderr: Option<String>,
+        /// What was measured before it failed, of several outcomes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        known: Option<Box<Measurement>>,
         /// How long that took.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seconds: Option<f64>,
     },
     /// A trial was put back: it is to be run again with the same parameters.
     Requeued {
-        /// Its number.
+        /// Number of the trial, from 0.
         trial: usize,
-        /// What for.
+        /// Whether the trial is run again by request or because its worker was lost.
         cause: Cause,
-        /// In words.
+        /// Why, for people to read.
         reason: String,
     },
     /// Nobody will measure this trial.
     Cancelled {
-        /// Its number.
+        /// Number of the trial, from 0.
         trial: usize,
     },
     /// A trial that was made elsewhere and is known with its outcome.
@@ -129,16 +138,16 @@ pub enum Event {
         trial: usize,
         /// What it was run with.
         params: Assignment,
-        /// Its value; `None` if it failed.
+        /// What was measured; `None` if it failed, unless some of several outcomes are known all the same.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         measured: Option<Measurement>,
-        /// Why it has no value.
+        /// Why it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
     /// What the log says of a trial is wrong: from now on it was run with other parameters, or something else came of it.
     Amended {
-        /// Its number.
+        /// Number of the trial, from 0.
         trial: usize,
         /// What it was really run with; as the log has it if `None`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,6 +164,33 @@ pub enum Event {
         /// The new space, whole.
         space: Box<Space>,
     },
+    /// Somebody wants runs of the study to pause, to stop or to resume.
+    Steered {
+        /// What holds from now on.
+        course: Course,
+    },
+    /// Somebody wrote about the study or a trial; this stands in place of what was written there before.
+    Noted {
+        /// The trial; `None` if it is about the whole study.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trial: Option<usize>,
+        /// Markdown; empty if there is to be no note any more.
+        text: String,
+    },
+}
+
+/// What runs of a study are to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Course {
+    /// Measure trials as planned.
+    #[default]
+    Going,
+    /// Begin no trial until the study is resumed; those that run are measured to their end.
+    Paused,
+    /// End, once the trials that run have ended.
+    Stopped,
 }
 
 /// What came of a trial instead of what the log says.
@@ -165,10 +201,13 @@ pub enum Amendment {
     Measured(Measurement),
     /// There is no value at this point.
     Failed {
-        /// In words.
+        /// Why, for people to read.
         reason: String,
+        /// What was measured all the same, of several outcomes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        known: Option<Box<Measurement>>,
     },
-    /// Nobody measured it, and nobody will.
+    /// Nobody measured the trial, and nobody will.
     Cancelled,
     /// It is to be run again.
     Waiting,
@@ -188,6 +227,9 @@ pub enum Source {
         /// By which engine, if not by that which the study was created with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         engine: Option<u32>,
+        /// Of a batch: it also knew that the trials from this one on, up to its own, were going to be tried.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<usize>,
     },
     /// Somebody asked for it.
     Enqueued,
@@ -203,6 +245,7 @@ pub enum Source {
 /// In which way a trial failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum FailureKind {
     /// The objective reported an error: there is no value at this point.
     Infeasible,
@@ -234,8 +277,25 @@ impl Event {
     /// The first version that knows it.
     fn version(&self) -> u32 {
         match self {
+            Self::Asked { source: Source::Suggested { since: Some(_), .. }, .. } => 5,
+            _ if self.has_several_outcomes() => 3,
             Self::Amended { .. } | Self::Widened { .. } => 2,
+            Self::Steered { .. } | Self::Noted { .. } => 4,
             _ => 1,
+        }
+    }
+
+    fn has_several_outcomes(&self) -> bool {
+        match self {
+            Self::Created { definition, .. } => !definition.outcomes.is_one(),
+            Self::Told { measured, .. }
+            | Self::Added { measured: Some(measured), .. }
+            | Self::Amended { outcome: Some(Amendment::Measured(measured)), .. } => {
+                matches!(measured.values, Values::Named(_))
+            }
+            Self::Failed { known, .. }
+            | Self::Amended { outcome: Some(Amendment::Failed { known, .. }), .. } => known.is_some(),
+            _ => false,
         }
     }
 }
@@ -245,7 +305,7 @@ impl Record {
     pub fn new(seq: u64, event: Event) -> Self {
         let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let at = since_1970.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
-        Self { v: event.version(), seq, at, event }
+        Self { v: event.version(), seq, at, by: None, event }
     }
 
     /// As the log keeps it, once it was read again and is the same.
@@ -302,7 +362,7 @@ mod tests {
     #[test]
     fn records_are_read_as_they_were_written_to_the_last_bit() {
         let value = f64::from_bits(0x3fd3_3333_3333_3334);
-        let measured = Measurement { noise_std: Some(5e-324), ..Measurement::new(value) };
+        let measured = Measurement::new(value).with_noise(5e-324);
         let record = Record::new(3, Event::Told { trial: 1, measured, seconds: Some(0.1 + 0.2) });
         assert_eq!(Record::from_json(&record.to_json().unwrap()).unwrap(), record);
         let params = Assignment::from_iter([("x", value), ("y", f64::MAX), ("z", -0.0)]);
@@ -334,11 +394,11 @@ mod tests {
     #[test]
     fn a_record_of_a_later_version_says_so() {
         for body in [
-            r#"{"v":3,"seq":1,"at":0,"event":{"teleported":{}}}"#,
-            r#"{"v":3,"seq":1,"at":0,"event":{"cancelled":{"trial":1}}}"#,
+            r#"{"v":6,"seq":1,"at":0,"event":{"teleported":{}}}"#,
+            r#"{"v":6,"seq":1,"at":0,"event":{"cancelled":{"trial":1}}}"#,
         ] {
             let error = Record::from_json(body).unwrap_err();
-            assert!(matches!(error, StudyError::Newer { version: 3, .. }), "{error}");
+            assert!(matches!(error, StudyError::Newer { version: 6, .. }), "{error}");
             assert!(error.to_string().contains("update optimist"), "{error}");
         }
     }

@@ -1,15 +1,16 @@
 //! What a model says about the parameters of a study, whatever its optimizer: in the user's direction.
 
-use optimist::insight::{Dependence, Importance, Prediction, explained};
+use optimist::insight::{Dependence, Importance, JointDependence, Prediction, explained};
 use optimist::space::Assignment;
 use optimist::{Insight, Method, Observation, Settings};
 
 use crate::error::StudyError;
 use crate::state::{State, Update};
 
-/// A model of a study's objective.
+/// A model of an outcome of a study.
 pub struct StudyInsight<'s> {
     state: &'s State,
+    outcome: usize,
     /// Of values to maximise.
     model: Insight,
     /// The trial of each of its observations.
@@ -46,20 +47,35 @@ impl<'s> StudyInsight<'s> {
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn of(state: &'s State) -> Result<Option<Self>, StudyError> {
+        Self::of_outcome(state, 0)
+    }
+
+    /// The same of one of several outcomes, counted in the order of declaration.
+    ///
+    /// # Errors
+    /// If the study has a point that is not in its space.
+    ///
+    /// # Panics
+    /// If there is no such outcome.
+    pub fn of_outcome(state: &'s State, outcome: usize) -> Result<Option<Self>, StudyError> {
         let mut trials = Vec::new();
         let mut observations = Vec::new();
         for update in state.updates() {
-            let Update::Told { trial, outcome } = *update else { continue };
-            let x = state.encoding().encode(&state.trials()[trial].params)?;
-            observations.push(Observation { x, outcome });
-            trials.push(trial);
+            let Update::Told { trial, outcome: told } = update else { continue };
+            let x = state.encoding().encode(&state.trials()[*trial].params)?;
+            observations.push(Observation { x, outcome: told.outcomes()[outcome] });
+            trials.push(*trial);
         }
         let settings = match state.definition().optimizer.method() {
             Method::GoUcb(settings) if matches!(**settings, Settings::Default(_)) => (**settings).clone(),
             _ => Settings::default(),
         };
         let model = Insight::fit(state.encoding(), observations, &settings)?;
-        Ok(model.map(|model| Self { state, model, trials }))
+        Ok(model.map(|model| Self { state, outcome, model, trials }))
+    }
+
+    fn in_user_direction(&self, y: f64) -> f64 {
+        self.state.in_user_direction(self.outcome, y)
     }
 
     /// How much each parameter matters, in the order of declaration.
@@ -73,7 +89,17 @@ impl<'s> StudyInsight<'s> {
     /// If there is no such parameter.
     pub fn partial_dependence(&self, parameter: usize) -> Vec<Dependence> {
         let along = self.model.partial_dependence(parameter).into_iter();
-        along.map(|at| Dependence { mean: self.state.in_user_direction(at.mean), ..at }).collect()
+        along.map(|at| Dependence { mean: self.in_user_direction(at.mean), ..at }).collect()
+    }
+
+    /// How the value depends on two parameters together, on average over the others.
+    ///
+    /// # Panics
+    /// If there are no such parameters.
+    pub fn joint_dependence(&self, first: usize, second: usize) -> JointDependence {
+        let mut joint = self.model.joint_dependence(first, second);
+        joint.means.iter_mut().flatten().for_each(|mean| *mean = self.in_user_direction(*mean));
+        joint
     }
 
     /// What is expected at a point of the space, and how unsure that is: one standard deviation, noise not included.
@@ -82,7 +108,7 @@ impl<'s> StudyInsight<'s> {
     /// If the point is not in the space.
     pub fn predict(&self, params: &Assignment) -> Result<(f64, f64), StudyError> {
         let (mean, std) = self.model.predict(&self.state.encoding().encode(params)?);
-        Ok((self.state.in_user_direction(mean), std))
+        Ok((self.in_user_direction(mean), std))
     }
 
     /// Each value that was observed, predicted from all others.
@@ -90,8 +116,8 @@ impl<'s> StudyInsight<'s> {
         let predictions = self.model.leave_one_out();
         let of_trial = |&Prediction { observation, observed, mean, std }: &Prediction| TrialPrediction {
             trial: self.trials[observation],
-            observed: self.state.in_user_direction(observed),
-            mean: self.state.in_user_direction(mean),
+            observed: self.in_user_direction(observed),
+            mean: self.in_user_direction(mean),
             std,
         };
         LeaveOneOut {

@@ -34,6 +34,9 @@ pub enum Mode {
 /// The environment variable that says where studies are kept. Commands do not get it: it may hold a password.
 pub const STORAGE_VARIABLE: &str = "OPTIMIST_STORAGE";
 
+/// The environment variable with the token that lets us in to a server. Commands do not get it, unless a parameter is called so.
+pub const TOKEN_VARIABLE: &str = "OPTIMIST_TOKEN";
+
 /// The environment variable that carries a parameter in mode `once`, unless that is [`STORAGE_VARIABLE`].
 pub fn environment_name(parameter: &str) -> String {
     let name: String = parameter.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();

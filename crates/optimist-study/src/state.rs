@@ -7,6 +7,7 @@
 mod agenda;
 mod amend;
 pub(crate) mod brief;
+mod check;
 mod trials;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -18,11 +19,13 @@ use serde::Serialize;
 
 use crate::definition::{Definition, Plan};
 use crate::error::StudyError;
-use crate::evaluation::Measurement;
-use crate::event::{Cause, Event, Record, Source};
+use crate::evaluation::{Measured, Measurement};
+use crate::event::{Cause, Course, Event, Record, Source};
+use crate::outcomes::{NamedOutcome, Outcomes};
 use crate::trial::{Failure, Trial, TrialState};
 pub use agenda::{Next, Over};
 use brief::LeftOut;
+pub(crate) use check::check_event;
 use trials::Trials;
 
 /// How a study stands after its log so far.
@@ -48,10 +51,23 @@ pub struct State {
     /// How often updates that were there before have changed.
     revision: usize,
     widenings: Vec<Widening>,
+    course: Course,
+    /// What somebody wrote about the study (`None`) or a trial.
+    notes: BTreeMap<Option<usize>, Note>,
+}
+
+/// What somebody wrote about a study or a trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// When: milliseconds since 1970.
+    pub at: u64,
+    /// Markdown.
+    pub text: String,
 }
 
 /// The space became wider.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Widening {
     /// When: milliseconds since 1970.
     pub at: u64,
@@ -62,30 +78,49 @@ pub struct Widening {
 }
 
 /// What the optimizer is told of a trial, or of the plan.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Update {
     /// A trial is going to be measured.
     Proposed {
-        /// Its number.
+        /// Number of the trial, from 0.
         trial: usize,
     },
     /// It was measured, or failed.
     Told {
-        /// Its number.
+        /// Number of the trial, from 0.
         trial: usize,
         /// In the optimizer's terms: to be maximised.
-        outcome: Outcome,
+        outcome: Told,
     },
     /// Nobody will measure it.
     Withdrawn {
-        /// Its number.
+        /// Number of the trial, from 0.
         trial: usize,
     },
     /// How many trials are planned from now on.
     Planned {
-        /// In all.
+        /// Number of trials planned in all.
         trials: usize,
     },
+}
+
+/// What came of a trial, as the optimizer is told.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Told {
+    /// Of the one outcome that there is.
+    One(Outcome),
+    /// Of each outcome, in the order of declaration.
+    Several(Box<[Outcome]>),
+}
+
+impl Told {
+    /// By outcome.
+    pub fn outcomes(&self) -> &[Outcome] {
+        match self {
+            Self::One(outcome) => std::slice::from_ref(outcome),
+            Self::Several(outcomes) => outcomes,
+        }
+    }
 }
 
 impl State {
@@ -114,6 +149,8 @@ impl State {
             left_out: None,
             revision: 0,
             widenings: Vec::new(),
+            course: Course::Going,
+            notes: BTreeMap::new(),
         })
     }
 
@@ -152,26 +189,27 @@ impl State {
                 self.set_state(trial, TrialState::Running, at);
             }
             Event::Told { trial, measured, seconds } => {
-                let update = self.told(trial, &measured);
+                let update = self.told(trial, Some(&measured));
                 let known = self.known(trial)?;
                 known.measurements.push(measured);
                 known.seconds = seconds.or(known.seconds);
                 self.set_state(trial, TrialState::Complete, at);
                 self.updates.push(update);
             }
-            Event::Failed { trial, kind, reason, stderr, seconds } => {
+            Event::Failed { trial, kind, reason, stderr, known: measured, seconds } => {
+                let update = self.told(trial, measured.as_deref());
                 let known = self.known(trial)?;
-                known.failure = Some(Failure { kind: Some(kind), reason, stderr });
+                known.failure = Some(Failure { kind: Some(kind), reason, stderr, known: measured });
                 known.seconds = seconds.or(known.seconds);
                 self.set_state(trial, TrialState::Failed, at);
-                self.updates.push(Update::Told { trial, outcome: Outcome::Failed });
+                self.updates.push(update);
             }
             Event::Requeued { trial, cause, reason } => {
                 let known = self.known(trial)?;
                 if cause == Cause::Stopped {
                     known.attempts = known.attempts.saturating_sub(1);
                 }
-                known.failure = Some(Failure { kind: None, reason, stderr: None });
+                known.failure = Some(Failure { kind: None, reason, stderr: None, known: None });
                 self.set_state(trial, TrialState::Waiting, at);
             }
             Event::Cancelled { trial } => {
@@ -181,17 +219,33 @@ impl State {
             }
             Event::Added { trial, params, measured, reason } => {
                 self.check_new(trial)?;
-                let update = match &measured {
-                    Some(measured) => self.told(trial, measured),
-                    None => Update::Told { trial, outcome: Outcome::Failed },
+                let is_whole = |measured: &Measurement| self.outcomes().is_whole(measured);
+                let (measured, known) = match measured {
+                    Some(measured) if is_whole(&measured) => (Some(measured), None),
+                    measured => (None, measured),
                 };
-                self.trials.push(Trial::added(trial, params, measured, reason, at));
+                let update = self.told(trial, measured.as_ref().or(known.as_ref()));
+                self.trials.push(Trial::added(trial, params, measured, known, reason, at));
                 self.updates.push(update);
             }
             Event::Amended { trial, params, outcome, reason } => {
                 self.amend(trial, params, outcome, reason, at)?;
             }
             Event::Widened { space } => self.widen(*space, at)?,
+            Event::Steered { course } => self.course = course,
+            Event::Noted { trial, text } => self.take_note(trial, text, at)?,
+        }
+        Ok(())
+    }
+
+    fn take_note(&mut self, trial: Option<usize>, text: String, at: u64) -> Result<(), String> {
+        if let Some(trial) = trial.filter(|&trial| trial >= self.n_trials()) {
+            return Err(format!("there is no trial {trial}"));
+        }
+        if text.is_empty() {
+            self.notes.remove(&trial);
+        } else {
+            self.notes.insert(trial, Note { at, text });
         }
         Ok(())
     }
@@ -225,15 +279,26 @@ impl State {
         Ok(())
     }
 
-    /// What the optimizer learns from a value. The one place where a sign is flipped on the way in.
-    fn told(&self, trial: usize, measured: &Measurement) -> Update {
-        let y = self.definition.direction.flip(measured.value);
-        Update::Told { trial, outcome: Outcome::Value { y, noise_std: measured.noise_std } }
+    /// What the optimizer learns from a trial that has ended, of which this was measured: of one that failed nothing, or some of
+    /// several outcomes. The one place where a sign is flipped on the way in.
+    fn told(&self, trial: usize, measured: Option<&Measurement>) -> Update {
+        let outcome = |outcome: &NamedOutcome| match measured.and_then(|all| all.values.get(&outcome.name)) {
+            Some(Measured { value, noise_std }) => {
+                Outcome::Value { y: outcome.aim.direction().flip(value), noise_std }
+            }
+            None => Outcome::Failed,
+        };
+        let outcome = match self.outcomes().all() {
+            [only] => Told::One(outcome(only)),
+            all => Told::Several(all.iter().map(outcome).collect()),
+        };
+        Update::Told { trial, outcome }
     }
 
-    /// A value that the core maximises, as users read it: what [`State::told`] does, undone.
-    pub(crate) fn in_user_direction(&self, y: f64) -> f64 {
-        self.definition.direction.flip(y)
+    /// A value of an outcome that the core maximises, as users read it: what [`State::told`] does, undone. Outcomes are counted in
+    /// the order of declaration.
+    pub(crate) fn in_user_direction(&self, outcome: usize, y: f64) -> f64 {
+        self.outcomes().all()[outcome].aim.direction().flip(y)
     }
 
     fn check_new(&self, trial: usize) -> Result<(), String> {
@@ -355,6 +420,16 @@ impl State {
         &self.widenings
     }
 
+    /// Whether runs are to go on, to pause or to stop.
+    pub fn course(&self) -> Course {
+        self.course
+    }
+
+    /// What somebody wrote about a trial, or about the whole study if `trial` is `None`.
+    pub fn note(&self, trial: Option<usize>) -> Option<&Note> {
+        self.notes.get(&trial)
+    }
+
     /// Why points were drawn at random that a model should have chosen, and how many.
     pub fn random_draws(&self) -> BTreeMap<&str, usize> {
         let mut draws = BTreeMap::new();
@@ -366,12 +441,37 @@ impl State {
         draws
     }
 
-    /// The trial with the best value observed, the first of equals.
+    /// What is measured in a trial.
+    pub fn outcomes(&self) -> &Outcomes {
+        &self.definition.outcomes
+    }
+
+    /// Whether any trial has a value, of all outcomes if there are several.
+    pub fn has_values(&self) -> bool {
+        self.trials().iter().any(|trial| !trial.measurements.is_empty())
+    }
+
+    /// Whether a trial keeps all constraints, by the means of what was measured; `None` if too little was.
+    pub fn is_feasible(&self, trial: &Trial) -> Option<bool> {
+        self.outcomes().is_feasible(|name| trial.value_of(name))
+    }
+
+    /// The trial with the best value observed among those that are feasible, the first of equals; without a goal, the first that
+    /// is feasible. `None` also if there are several goals: then there is a front.
     pub fn best_observed(&self) -> Option<&Trial> {
-        let direction = self.definition.direction;
-        let valued = self.trials().iter().filter_map(|trial| Some((trial.value()?, trial)));
-        let best = valued.reduce(|best, next| if direction.is_better(next.0, best.0) { next } else { best });
+        let best = self.trials().iter().filter_map(|trial| Some((self.merit(trial)?, trial)));
+        let best = best.reduce(|best, next| if self.is_better(next.0, best.0) { next } else { best });
         best.map(|(_, trial)| trial)
+    }
+
+    /// By what the best trial is chosen: see [`Outcomes::merit`].
+    pub(crate) fn merit(&self, trial: &Trial) -> Option<f64> {
+        self.outcomes().merit(|name| trial.value_of(name))
+    }
+
+    /// Whether one merit is better than another.
+    pub(crate) fn is_better(&self, merit: f64, other: f64) -> bool {
+        self.outcomes().is_better(merit, other)
     }
 }
 
@@ -404,12 +504,14 @@ impl Trial {
         number: usize,
         params: Assignment,
         measured: Option<Measurement>,
+        known: Option<Measurement>,
         reason: Option<String>,
         at: u64,
     ) -> Self {
         let state = if measured.is_some() { TrialState::Complete } else { TrialState::Failed };
         let reason = reason.unwrap_or_else(|| "it failed where it was tried".to_owned());
-        let failure = measured.is_none().then_some(Failure { kind: None, reason, stderr: None });
+        let failure = Failure { kind: None, reason, stderr: None, known: known.map(Box::new) };
+        let failure = measured.is_none().then_some(failure);
         Self {
             state,
             attempts: 0,
@@ -438,7 +540,7 @@ mod tests {
         Event::Asked {
             trial,
             params,
-            source: Source::Suggested { seen: 1, gain, engine: None },
+            source: Source::Suggested { seen: 1, gain, engine: None, since: None },
             worker: None,
             why: None,
         }
@@ -502,7 +604,7 @@ mod tests {
             Update::Planned { trials: 7 },
             Update::Proposed { trial: 0 },
             Update::Proposed { trial: 1 },
-            Update::Told { trial: 0, outcome: Outcome::Value { y: 2.0, noise_std: None } },
+            Update::Told { trial: 0, outcome: Told::One(Outcome::Value { y: 2.0, noise_std: None }) },
             Update::Withdrawn { trial: 1 },
         ];
         assert_eq!(state.updates(), expected);

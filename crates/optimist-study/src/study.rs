@@ -23,10 +23,11 @@ use crate::evaluation::Measurement;
 use crate::event::{Event, Record, Source};
 use crate::identity::Identity;
 use crate::log::{self, Log, Storage, StudyId};
+use crate::outcomes::{Outcomes, Search};
 use crate::state::State;
 use crate::suggest::{self, Sampler, Verification};
-use crate::view::Best;
 use crate::view::number::count;
+use crate::view::{Best, Front};
 pub use ask_tell::AskTell;
 pub use rescue::{Salvaged, backup};
 use snapshot::Snapshot;
@@ -40,6 +41,8 @@ pub struct Study {
     /// Made when it is first needed.
     sampler: Option<Sampler>,
     identity: Identity,
+    /// Who wants what is appended, where that is known.
+    by: Option<String>,
     snapshot: Snapshot,
 }
 
@@ -72,6 +75,8 @@ pub struct Import {
     pub params: Assignment,
     /// Its value, or why it has none.
     pub outcome: Result<Measurement, String>,
+    /// Of one that has none in a study of several outcomes, those that were measured all the same.
+    pub known: Option<Measurement>,
 }
 
 /// What became of trials that were to be imported.
@@ -90,11 +95,29 @@ impl Study {
     /// # Errors
     /// If there is one of that name, its optimizer cannot do it, or storage cannot be written.
     pub fn create(storage: &Storage, definition: Definition) -> Result<Self, StudyError> {
+        Self::create_by(storage, definition, None)
+    }
+
+    /// The same, with who wants it, for the log.
+    ///
+    /// # Errors
+    /// See [`Study::create`].
+    pub fn create_by(
+        storage: &Storage,
+        definition: Definition,
+        by: Option<&str>,
+    ) -> Result<Self, StudyError> {
         let name = definition.name.clone();
+        if let Some(problem) = definition.misfit() {
+            return Err(StudyError::Unsuitable { name, problem });
+        }
+        if log::is_hidden(&name) {
+            return Err(StudyError::ReservedName { name });
+        }
         let definition = Box::new(definition);
         let (optimist, engine) = (env!("CARGO_PKG_VERSION").to_owned(), ENGINE_VERSION);
         let created = Event::Created { optimist, engine, definition };
-        let record = Record::new(1, created);
+        let record = Record { by: by.map(str::to_owned), ..Record::new(1, created) };
         let body = record.to_json()?;
         let state = State::new(record)?;
         let sampler = Sampler::new(&state)?;
@@ -119,7 +142,7 @@ impl Study {
     /// bounds or further choices is taken over as well.
     ///
     /// # Errors
-    /// If the study that is there is another one: of a different space, direction, optimizer or seed.
+    /// If the study that is there is another one: of a different space, direction (or outcomes), optimizer or seed.
     pub fn resume_or_create(storage: &Storage, definition: Definition) -> Result<(Self, bool), StudyError> {
         match Self::create(storage, definition.clone()) {
             Err(StudyError::Exists { .. }) => {}
@@ -127,13 +150,26 @@ impl Study {
         }
         let mut study = Self::open(storage, &definition.name)?;
         let known = study.state.definition();
-        let different = [
-            (known.direction != definition.direction, "direction"),
-            (known.optimizer != definition.optimizer, "optimizer"),
-            (known.seed != definition.seed, "seed"),
+        let settings = |definition: &Definition| {
+            let settings = definition.optimizer.table().iter().filter(|(key, _)| *key != "name");
+            let settings = settings.map(|(key, value)| format!(" {key}={value}")).collect::<String>();
+            format!("{}{settings}", definition.optimizer.name())
+        };
+        let words = |definition: &Definition| {
+            [
+                (outcomes_word(&known.outcomes, &definition.outcomes), definition.outcomes.in_words()),
+                ("optimizer", settings(definition)),
+                ("seed", definition.seed.to_string()),
+            ]
+        };
+        let differs = [
+            known.outcomes != definition.outcomes,
+            known.optimizer != definition.optimizer,
+            known.seed != definition.seed,
         ];
-        if let Some((_, what)) = different.into_iter().find(|(differs, _)| *differs) {
-            return Err(StudyError::Different { name: definition.name, what });
+        if let Some(at) = differs.iter().position(|differs| *differs) {
+            let ((what, was), (_, says)) = (words(known)[at].clone(), words(&definition)[at].clone());
+            return Err(StudyError::Different { name: definition.name, what, was, says });
         }
         let changes = study.widen(&definition.space)?;
         if !changes.is_empty() {
@@ -165,18 +201,23 @@ impl Study {
         sampler: Option<Sampler>,
     ) -> Self {
         let (storage, identity) = (storage.clone(), Identity::current());
-        Self { storage, log, id, state, sampler, identity, snapshot: Snapshot::default() }
+        Self { storage, log, id, state, sampler, identity, by: None, snapshot: Snapshot::default() }
     }
 }
 
 /// Looking.
 impl Study {
+    /// Says who wants what is done from now on, for the log; `None` if nobody needs to know.
+    pub fn act_for(&mut self, by: Option<&str>) {
+        self.by = by.map(str::to_owned);
+    }
+
     /// How the study stood when it was last looked at.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Its name.
+    /// Name of the study.
     pub fn name(&self) -> &str {
         &self.state.definition().name
     }
@@ -203,13 +244,23 @@ impl Study {
     }
 
     /// The point to bet on: that with the best posterior mean, where the optimizer has a model that can be fitted to all values,
-    /// or with the best value observed; `None` before the first value.
+    /// or with the best value observed; with constraints, one that is likely to keep them. `None` before the first value, and if
+    /// there are several goals: [`Study::front`] has the answer then.
     ///
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn recommend(&mut self) -> Result<Option<Best>, StudyError> {
         if suggest::check_size(&self.state).is_err() {
-            return Ok(self.state.best_observed().and_then(Best::observed));
+            return Ok(self.state.best_observed().map(|best| Best::observed(&self.state, best)));
+        }
+        match self.state.outcomes().search() {
+            Search::Front => return Ok(None),
+            Search::Best if self.state.outcomes().is_one() => {}
+            Search::Best | Search::Feasible => {
+                let (sampler, state) = self.sampler()?;
+                let best = sampler.front().into_iter().next();
+                return Ok(best.map(|(candidate, trial)| Best::believed(state, &candidate, trial)));
+            }
         }
         let recommended = self.sampler()?.0.recommend();
         Ok(recommended.map(|(recommended, trial)| Best::new(&self.state, recommended, trial)))
@@ -222,11 +273,36 @@ impl Study {
     /// If the study has a point that is not in its space.
     pub fn ranking(&mut self, n: usize) -> Result<Vec<Best>, StudyError> {
         suggest::check_size(&self.state)?;
+        match self.state.outcomes().search() {
+            Search::Front => return Ok(Vec::new()),
+            Search::Feasible => return Ok(self.recommend()?.into_iter().take(n).collect()),
+            Search::Best if self.state.outcomes().is_one() => {}
+            Search::Best => {
+                let (sampler, state) = self.sampler()?;
+                let believed = |(candidate, trial)| Best::believed(state, &candidate, trial);
+                return Ok(sampler.feasible_ranking(n).into_iter().map(believed).collect());
+            }
+        }
         let ranking = self.sampler()?.0.ranking(n);
         Ok(ranking
             .into_iter()
             .map(|(recommended, trial)| Best::new(&self.state, recommended, trial))
             .collect())
+    }
+
+    /// Where there are several goals, what there is to choose from: points that are likely to be feasible and that no other is
+    /// expected to beat in every goal. `None` if there is at most one goal, or before the first trial of which all was measured.
+    ///
+    /// # Errors
+    /// If the study has a point that is not in its space, or too many values for its optimizer.
+    pub fn front(&mut self) -> Result<Option<Front>, StudyError> {
+        if self.state.outcomes().search() != Search::Front {
+            return Ok(None);
+        }
+        suggest::check_size(&self.state)?;
+        let (sampler, state) = self.sampler()?;
+        let candidates = sampler.front();
+        Ok((!candidates.is_empty()).then(|| Front::new(state, candidates)))
     }
 
     /// By how much the best value is expected to become better with the next trial; `None` if the optimizer cannot say.
@@ -274,7 +350,7 @@ impl Study {
     }
 
     /// The optimizer with all that it can know, and the state that it knows.
-    fn sampler(&mut self) -> Result<(&Sampler, &State), StudyError> {
+    fn sampler(&mut self) -> Result<(&mut Sampler, &State), StudyError> {
         let sampler = match self.sampler.take() {
             Some(sampler) => sampler,
             None => {
@@ -288,6 +364,11 @@ impl Study {
     }
 }
 
+/// What differs if outcomes do, as a study file calls it.
+fn outcomes_word(a: &Outcomes, b: &Outcomes) -> &'static str {
+    if a.is_one() && b.is_one() { "direction" } else { "`outcomes`" }
+}
+
 /// A study by its name.
 fn find(storage: &Storage, name: &str) -> Result<(Box<dyn Log>, StudyId), StudyError> {
     let not_found = |others| {
@@ -298,7 +379,7 @@ fn find(storage: &Storage, name: &str) -> Result<(Box<dyn Log>, StudyId), StudyE
         return not_found(Vec::new());
     }
     let mut log = storage.connect()?;
-    let entries = log.studies()?;
+    let entries = log::listed(&mut *log)?;
     match entries.iter().find(|entry| entry.name == name) {
         Some(entry) => Ok((log, entry.id)),
         None => not_found(entries.into_iter().map(|entry| entry.name).collect()),

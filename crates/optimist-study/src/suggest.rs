@@ -1,16 +1,19 @@
 //! The optimizer of a study, as a fold over its log.
 //!
 //! A suggestion for trial k is a pure function of the definition, of the log up to the record that was last seen, and of
-//! stream k of the seed. So it can be made again by anybody at any time, which is what [`verify`] does.
+//! stream k of the seed; in a batch, also of the points of the trials before it. So it can be made again by anybody at any time, which
+//! is what [`verify`] does.
 //!
 //! What is proposed and told is the encoded form of the parameters in the log, never the optimizer's own numbers: decoding
 //! and encoding rounds, and the log is all that others have.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use optimist::space::{Assignment, Value};
-use optimist::{ENGINE_VERSION, MethodError, Observation, Optimizer, Recommendation, Suggestion, Why, rng};
+use optimist::{
+    Candidate, ENGINE_VERSION, MethodError, Optimizer, Policy, Recommendation, Suggestion, Why, rng,
+};
 
 use crate::definition::Definition;
 use crate::error::StudyError;
@@ -89,22 +92,22 @@ impl Sampler {
     }
 
     fn apply(&mut self, update: &Update, state: &State) -> Result<(), StudyError> {
-        let (trial, outcome) = match *update {
+        let (trial, outcomes) = match update {
             Update::Planned { .. } => return Ok(()),
             Update::Proposed { trial } => {
-                let x = self.point(trial, state)?;
+                let x = self.point(*trial, state)?;
                 self.optimizer.propose(x);
                 return Ok(());
             }
             Update::Withdrawn { trial } => {
-                let x = self.point(trial, state)?;
+                let x = self.point(*trial, state)?;
                 self.optimizer.withdraw(&x);
                 return Ok(());
             }
-            Update::Told { trial, outcome } => (trial, outcome),
+            Update::Told { trial, outcome } => (*trial, outcome.outcomes()),
         };
         let x = self.point(trial, state)?;
-        let told = self.optimizer.tell(Observation { x, outcome });
+        let told = self.optimizer.tell_outcomes(x, outcomes);
         told.map_err(|error| StudyError::broken(state.head(), format!("trial {trial}: {error}")))
     }
 
@@ -119,10 +122,32 @@ impl Sampler {
         Ok(self.points[trial].clone())
     }
 
-    /// What to try in trial `trial`, and why.
-    pub fn suggest(&self, trial: usize, state: &State) -> (Assignment, Why) {
-        let Suggestion { x, why } = self.optimizer.suggest(&mut rng(state.definition().seed, trial as u64));
-        (state.encoding().decode(&x), why)
+    /// What to try in these trials at the same time, and why: in each as if all before it had been proposed, `before` first.
+    ///
+    /// # Errors
+    /// If the study has a point that is not in its space.
+    pub fn suggest_many(
+        &mut self,
+        before: &[Assignment],
+        trials: Range<usize>,
+        state: &State,
+    ) -> Result<Vec<(Assignment, Why)>, StudyError> {
+        let encoded = |params: &Assignment| {
+            let x = state.encoding().encode(params);
+            x.map_err(|error| StudyError::broken(state.head(), format!("a point of a batch: {error}")))
+        };
+        let mut batch = self.optimizer.batch();
+        for params in before {
+            batch.propose(encoded(params)?);
+        }
+        let mut suggestions = Vec::new();
+        for trial in trials {
+            let Suggestion { x, why } = batch.suggest(&mut rng(state.definition().seed, trial as u64));
+            let params = state.encoding().decode(&x);
+            batch.propose(encoded(&params)?);
+            suggestions.push((params, why));
+        }
+        Ok(suggestions)
     }
 
     /// By how much the best value is expected to become better.
@@ -133,8 +158,34 @@ impl Sampler {
     /// The point to bet on, and the trial that tried it; values are to be maximised.
     pub fn recommend(&self) -> Option<(Recommendation, Option<usize>)> {
         let recommended = self.optimizer.recommend()?;
-        let trial = self.points.iter().position(|x| *x == recommended.x);
+        let trial = self.trial_at(&recommended.x);
         Some((recommended, trial))
+    }
+
+    /// Of several outcomes, what there is to choose from in the end, and the trials that tried it: a front, or one point.
+    pub fn front(&self) -> Vec<(Candidate, Option<usize>)> {
+        let tried = |candidate: Candidate| {
+            let trial = self.trial_at(&candidate.x);
+            (candidate, trial)
+        };
+        self.optimizer.front().into_iter().map(tried).collect()
+    }
+
+    /// Of one goal with constraints, the best points, the point to bet on first, with all that is believed of them.
+    pub fn feasible_ranking(&self, n: usize) -> Vec<(Candidate, Option<usize>)> {
+        let first = self.front().into_iter().next();
+        let is_first = |x: &[f64]| first.as_ref().is_some_and(|(first, _)| first.x == x);
+        let candidates = self.optimizer.policy().candidates(self.optimizer.history());
+        let others = self.optimizer.ranking(n).into_iter().filter(|other| !is_first(&other.x));
+        let others = others.filter_map(|other| {
+            let candidate = candidates.iter().find(|candidate| candidate.x == other.x)?;
+            Some((candidate.clone(), self.trial_at(&other.x)))
+        });
+        first.iter().cloned().chain(others).take(n).collect()
+    }
+
+    fn trial_at(&self, x: &[f64]) -> Option<usize> {
+        self.points.iter().position(|point| point == x)
     }
 
     /// The best points with the trials that tried them, the point to bet on first.
@@ -144,7 +195,7 @@ impl Sampler {
         let others: Vec<_> = others
             .take(n - 1)
             .map(|other| {
-                let trial = self.points.iter().position(|x| *x == other.x);
+                let trial = self.trial_at(&other.x);
                 (other, trial)
             })
             .collect();
@@ -162,7 +213,8 @@ fn build(
     domain: &optimist::encode::Domain,
     trials: usize,
 ) -> Result<Optimizer, MethodError> {
-    definition.optimizer.method().build(domain, trials, definition.seed)
+    let goals = definition.outcomes.for_optimizer();
+    definition.optimizer.method().build_for(domain, &goals, trials, definition.seed)
 }
 
 /// What came of going through a log again.
@@ -228,10 +280,11 @@ struct Replay {
 impl Replay {
     fn apply(&mut self, record: Record, progress: &mut impl FnMut(usize)) -> Result<(), StudyError> {
         self.verification.n_records += 1;
-        if let Event::Asked { trial, params, source: Source::Suggested { seen, engine, .. }, .. } =
+        if let Event::Asked { trial, params, source: Source::Suggested { seen, engine, since, .. }, .. } =
             &record.event
         {
             self.apply_until(*seen)?;
+            let before = self.batch(since.unwrap_or(*trial)..*trial, record.seq)?;
             let Some((state, sampler)) = &mut self.study else {
                 return Err(StudyError::broken(record.seq, "a trial before the study was created"));
             };
@@ -242,16 +295,30 @@ impl Replay {
                 return Ok(());
             }
             sampler.refresh(state)?;
-            let (suggested, _) = sampler.suggest(*trial, state);
-            self.verification.n_suggestions += 1;
-            if state.head() != *seen || !is_same(&suggested, params) {
-                let recorded = params.clone();
-                self.verification.mismatches.push(Mismatch { trial: *trial, recorded, suggested });
+            for (suggested, _) in sampler.suggest_many(&before, *trial..*trial + 1, state)? {
+                self.verification.n_suggestions += 1;
+                if state.head() != *seen || !is_same(&suggested, params) {
+                    let recorded = params.clone();
+                    self.verification.mismatches.push(Mismatch { trial: *trial, recorded, suggested });
+                }
             }
             progress(*trial);
         }
         self.ahead.push_back(record);
         Ok(())
+    }
+
+    /// The points of these trials, which were asked for together with the one of record `seq`.
+    fn batch(&self, trials: Range<usize>, seq: u64) -> Result<Vec<Assignment>, StudyError> {
+        let asked = |record: &Record| match &record.event {
+            Event::Asked { trial, params, .. } if trials.contains(trial) => Some(params.clone()),
+            _ => None,
+        };
+        let before: Vec<Assignment> = self.ahead.iter().filter_map(asked).collect();
+        if before.len() == trials.len() {
+            return Ok(before);
+        }
+        Err(StudyError::broken(seq, "it is of a batch whose other trials were not asked for with it"))
     }
 
     /// Applies the records up to `seen`.

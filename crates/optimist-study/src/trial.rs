@@ -4,8 +4,9 @@ use optimist::Why;
 use optimist::space::Assignment;
 use serde::{Deserialize, Serialize};
 
-use crate::evaluation::Measurement;
+use crate::evaluation::{Measured, Measurement, Values};
 use crate::event::{FailureKind, Source};
+use crate::outcomes::VALUE;
 
 /// One point that is or was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,7 @@ pub struct Trial {
 
 /// What the log said of a trial until it was amended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Amended {
     /// When: milliseconds since 1970.
     pub at: u64,
@@ -51,20 +53,25 @@ pub struct Amended {
     /// What had been measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<f64>,
+    /// The same of several outcomes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measurements: Vec<Measurement>,
     /// What it was thought to be run with, if that is another point.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Map<String, serde_json::Value>>"))]
     pub params: Option<Assignment>,
 }
 
 /// How a trial stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum TrialState {
     /// Somebody runs it.
     Running,
     /// It was put back, and waits for somebody to run it.
     Waiting,
-    /// It has a value.
+    /// It has a value, of each outcome if there are several.
     Complete,
     /// It has none and will have none.
     Failed,
@@ -77,32 +84,65 @@ pub enum TrialState {
 pub struct Failure {
     /// In which way it failed; `None` if it was only put back.
     pub kind: Option<FailureKind>,
-    /// In words.
+    /// Why there is no value, for people to read.
     pub reason: String,
     /// The end of what it wrote to standard error.
     pub stderr: Option<String>,
+    /// What was measured before it failed, of several outcomes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Box<Measurement>>,
 }
 
 impl Trial {
-    /// The value in the user's direction: of several measurements the mean.
+    /// The value in the user's direction: of several measurements the mean. `None` also if there are several outcomes, of
+    /// which [`Trial::value_of`] gives each.
     pub fn value(&self) -> Option<f64> {
-        let n = self.measurements.len();
-        let values = || self.measurements.iter().map(|measured| measured.value);
+        self.mean_of(VALUE)
+    }
+
+    /// The value of an outcome: of several measurements the mean. If the trial failed, what was known of it by then.
+    pub fn value_of(&self, outcome: &str) -> Option<f64> {
+        self.mean_of(outcome).or_else(|| self.known()?.value(outcome))
+    }
+
+    /// What was measured of a trial that failed.
+    pub fn known(&self) -> Option<&Measurement> {
+        self.failure.as_ref()?.known.as_deref().filter(|_| self.measurements.is_empty())
+    }
+
+    fn mean_of(&self, outcome: &str) -> Option<f64> {
+        let values = || self.measurements.iter().filter_map(|measured| measured.value(outcome));
+        let n = values().count();
         let mean = values().sum::<f64>() / n as f64;
         // A sum of finite values may be too large where their mean is not.
         let mean = if mean.is_finite() { mean } else { values().map(|value| value / n as f64).sum() };
         (n > 0).then_some(mean)
     }
 
-    /// What to amend it with if `measured` is right: noise, note and metrics stay as they were told unless they are given.
+    /// What to amend it with if `measured` is right: noise, note, metrics and further outcomes stay as they were told unless they
+    /// are given.
     pub fn corrected(&self, measured: Measurement) -> Measurement {
-        let told = self.measurements.first().cloned().unwrap_or_else(|| Measurement::new(measured.value));
-        Measurement {
-            value: measured.value,
-            noise_std: measured.noise_std.or(told.noise_std),
-            note: measured.note.or(told.note),
-            metrics: measured.metrics.or(told.metrics),
-        }
+        let told = self.measurements.first().or_else(|| self.known());
+        let noise_of = |name: &str| told?.values.get(name)?.noise_std;
+        let values = match measured.values {
+            Values::One(one) => Values::One(Measured { noise_std: one.noise_std.or(noise_of(VALUE)), ..one }),
+            Values::Named(mut named) => {
+                for (name, one) in &mut named {
+                    one.noise_std = one.noise_std.or(noise_of(name));
+                }
+                let others = told.into_iter().flat_map(|told| told.values.iter());
+                let others = others.filter_map(|(name, one)| {
+                    let is_given = named.iter().any(|(given, _)| given == name);
+                    let value = self.value_of(name).filter(|_| !is_given)?;
+                    Some((name.to_owned(), Measured { value, ..one }))
+                });
+                let others: Vec<(String, Measured)> = others.collect();
+                Values::named(named.into_iter().chain(others).collect())
+            }
+        };
+        let note = measured.note.or_else(|| told?.note.clone());
+        let metrics = measured.metrics.or_else(|| told?.metrics.clone());
+        Measurement { values, note, metrics }
     }
 
     /// The first trial at this point, if it was replicated: itself otherwise.

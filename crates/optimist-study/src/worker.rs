@@ -4,8 +4,8 @@
 //! happens in between (a crash, a worker elsewhere, a full disk, Ctrl-C), each trial is in the log as what it is. Does not
 //! know: what measures a trial.
 //!
-//! The workers of one process share one connection and one optimizer and take turns in asking; they measure at the same
-//! time. Another thread renews the leases of what they measure (`leases`). Why they stop is what they share (`run`).
+//! The workers of one process share one connection and one optimizer; the first of those that wait for a trial asks for all
+//! of them (`gathered`). They measure at the same time. Another thread renews the leases of what they measure (`leases`). Why they stop is what they share (`run`).
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -32,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod gathered;
 mod leases;
 mod run;
 
@@ -46,7 +47,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::StudyError;
 use crate::evaluation::{Evaluation, Evaluator, StartError};
-use crate::event::FailureKind;
+use crate::event::{Course, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::log::StorageError;
 use crate::state::Over;
@@ -70,6 +71,8 @@ pub enum Notice {
     Trial(Box<Trial>),
     /// There is nothing to do here until others have ended this many trials.
     Waiting(usize),
+    /// Somebody paused the study; there is nothing to do until it is resumed.
+    Paused,
     /// Something went wrong and is being dealt with, in a sentence.
     Trouble(String),
 }
@@ -85,14 +88,14 @@ pub enum Ending {
     TimeUp,
     /// Too many trials failed in a row.
     Failures {
-        /// How many.
+        /// Number of trials that failed in a row.
         n: usize,
         /// Why the last one did.
         last: String,
     },
     /// The first trials all failed in the same way, and the plan sets no `max_failures`.
     Hopeless {
-        /// How many.
+        /// Number of trials that failed in a row.
         n: usize,
         /// Why the last one did.
         last: String,
@@ -180,27 +183,40 @@ impl Worker<'_> {
         let run = self.run;
         // A run that cannot even begin says so at once.
         let is_enough = || !run.has_begun.load(Ordering::Relaxed) || run.is_over();
-        let mut is_waiting = false;
+        let (mut is_waiting, mut is_held) = (false, false);
         while !run.is_over() {
+            let waiting = run.gathered.wait();
             let claimed = self.retry("the run waits until it can be used again", is_enough, |study| {
-                let running = study.reclaim()?;
-                let job = study.claim()?;
-                if let Some(job) = &job {
-                    run.leases.hold(job.trial, study.state().plan().lease);
-                }
-                Ok((job, run.leases.n_elsewhere(&running)))
+                let mut running = Vec::new();
+                let job = waiting.take(|n_waiting| {
+                    running = study.reclaim()?;
+                    let jobs = study.claim_many(n_waiting)?;
+                    jobs.iter().for_each(|job| run.leases.hold(job.trial, study.state().plan().lease));
+                    Ok::<_, StudyError>(jobs)
+                })?;
+                let is_paused = study.state().course() == Course::Paused;
+                Ok((job, is_paused, run.leases.n_elsewhere(&running)))
             });
+            drop(waiting);
             if claimed.is_err() && run.interrupt.is_requested() {
                 return Ok(None);
             }
             run.has_begun.store(claimed.is_ok(), Ordering::Relaxed);
             match claimed? {
-                (Some(job), _) => return Ok(Some(job)),
-                (None, 0) => return Ok(None),
-                (None, n_elsewhere) if !is_waiting => self.notify(Notice::Waiting(n_elsewhere)),
-                (None, _) => {}
+                (Some(job), ..) => return Ok(Some(job)),
+                (None, true, _) => {
+                    if !is_held {
+                        self.notify(Notice::Paused);
+                    }
+                    is_held = true;
+                    wait(POLL, || run.is_over());
+                    continue;
+                }
+                (None, false, 0) => return Ok(None),
+                (None, false, n_elsewhere) if !is_waiting => self.notify(Notice::Waiting(n_elsewhere)),
+                (None, false, _) => {}
             }
-            is_waiting = true;
+            (is_waiting, is_held) = (true, false);
             wait(POLL, || run.is_over());
         }
         Ok(None)
@@ -213,7 +229,8 @@ impl Worker<'_> {
         evaluation: Result<Evaluation, StartError>,
         took: Duration,
     ) -> Result<Trial, StudyError> {
-        let evaluation = evaluation.map_or_else(|error| self.run.cannot_start(error), Evaluation::usable);
+        let evaluation = evaluation
+            .map_or_else(|error| self.run.cannot_start(error), |ended| ended.usable(&self.run.outcomes));
         let (trial, seconds) = (job.trial, Some(took.as_secs_f64()));
         let meanwhile = format!("trial {trial} is kept in memory; retrying to store it");
         let is_enough = || self.run.interrupt.is_urgent();
@@ -229,7 +246,8 @@ impl Worker<'_> {
             }
             (Err(problem), Evaluation::Measured(measured)) => {
                 let problem = Box::new(problem);
-                Err(StudyError::Unstored { trial, value: measured.value, problem })
+                let measured = measured.values.to_string();
+                Err(StudyError::Unstored { trial, measured, problem })
             }
             (Err(problem), _) => Err(problem),
         }

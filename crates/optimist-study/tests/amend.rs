@@ -99,7 +99,9 @@ fn a_told_trial_can_be_failed_or_cancelled_and_failed_ones_are_put_back() {
     }
     study.tell(2, Evaluation::failed(FailureKind::Crashed, "exit 1"), None).unwrap();
     let nothing = Assignment::default();
-    study.amend(0, &nothing, Some(Amendment::Failed { reason: "it peeled off".to_owned() }), None).unwrap();
+    study
+        .amend(0, &nothing, Some(Amendment::Failed { reason: "it peeled off".to_owned(), known: None }), None)
+        .unwrap();
     study.amend(1, &nothing, Some(Amendment::Cancelled), None).unwrap();
     assert!(study.recommend().unwrap().is_none(), "nothing has a value");
     assert_eq!((study.state().n_counted(), study.state().count(TrialState::Failed)), (3, 2));
@@ -151,7 +153,7 @@ fn a_space_becomes_wider_and_old_trials_stay() {
         wider.replace("type = 'float', low = 0", "type = 'float', log = true, low = 0.1"),
     ] {
         let error = Study::resume_or_create(&storage, definition(&narrower)).err().unwrap().to_string();
-        assert!(error.contains("only wider bounds and further choices can be taken over"), "{error}");
+        assert!(error.contains("a space can only get wider bounds and further choices"), "{error}");
     }
 }
 

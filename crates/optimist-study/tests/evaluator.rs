@@ -130,10 +130,9 @@ fn a_value_that_is_not_finite_fails_its_trial_and_no_other() {
 fn what_comes_with_a_value_is_kept() {
     let metrics = serde_json::json!({ "loss": 2.5 });
     let measured = Measurement {
-        noise_std: Some(0.1),
         note: Some("warm".to_owned()),
         metrics: metrics.as_object().cloned().map(Box::new),
-        ..Measurement::new(1.5)
+        ..Measurement::new(1.5).with_noise(0.1)
     };
     let (study, _) = run("trials = 1", |_: &Job| Ok::<_, String>(measured.clone()));
     assert_eq!(study.state().trials()[0].measurements, [measured]);

@@ -1,4 +1,5 @@
-//! Logs of the first format open for ever: `fixtures/log-1.jsonl` holds every kind of record, and is never changed.
+//! Logs of every format open for ever: `fixtures/log-1.jsonl` holds every kind of record of the first, `log-3.jsonl` those of several
+//! outcomes and what was amended. They are never changed.
 //! And logs, study files and records that are damaged in any way are refused in words, without a panic.
 
 use std::ops::ControlFlow;
@@ -7,6 +8,7 @@ use optimist_study::{Record, State, Storage, Study, StudyFile, TrialState};
 use proptest::prelude::*;
 
 const LOG: &str = include_str!("fixtures/log-1.jsonl");
+const SEVERAL: &str = include_str!("fixtures/log-3.jsonl");
 
 fn fold<'l>(lines: impl IntoIterator<Item = &'l str>) -> Result<State, String> {
     let mut state: Option<State> = None;
@@ -62,21 +64,64 @@ fn the_golden_log_folds_to_what_happened() {
 }
 
 #[test]
-fn the_golden_log_is_restored_to_a_storage_and_written_again_as_it_was() {
-    let folder = tempfile::tempdir().unwrap();
-    let storage: Storage = folder.path().join("a.db").to_str().unwrap().parse().unwrap();
-    let mut study = Study::restore(&storage, LOG.lines(), None).unwrap();
-    let mut written = Vec::new();
-    study
-        .export(|record| {
-            written.push(record.to_owned());
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-    assert!(written.iter().map(String::as_str).eq(LOG.lines()));
+fn the_golden_log_of_several_outcomes_folds_to_what_happened() {
+    let state = fold(SEVERAL.lines()).unwrap();
+    let versions: Vec<u32> = SEVERAL.lines().map(|line| Record::from_json(line).unwrap().v).collect();
+    assert_eq!((versions[0], versions.iter().max()), (3, Some(&3)));
+    let counts = [
+        (TrialState::Complete, 6),
+        (TrialState::Failed, 4),
+        (TrialState::Cancelled, 1),
+        (TrialState::Running, 1),
+    ];
+    for (kind, count) in counts {
+        assert_eq!(state.count(kind), count, "{kind:?}");
+    }
+    let trial = |number: usize| &state.trials()[number];
+    assert_eq!(trial(0).measurements.len(), 2);
+    assert_eq!(trial(1).value_of("accuracy"), Some(0.75), "amended");
+    assert_eq!(trial(1).amendments[0].measurements.len(), 1);
+    assert_eq!((trial(2).value_of("memory_gb"), trial(2).value_of("accuracy")), (Some(14.25), None));
+    assert_eq!(trial(2).value_of("recall"), Some(0.1 + 0.2), "to the last bit");
+    let front = state.observed_front().unwrap();
+    assert_eq!((&front.trials[..], front.reference[0]), (&[3, 8][..], 0.5));
+    assert!((front.hypervolume.unwrap() - 0.615_580_148_383_273_9).abs() < 1e-12);
+}
+
+#[test]
+fn golden_logs_are_restored_to_a_storage_and_written_again_as_they_were() {
+    for log in [LOG, SEVERAL] {
+        let folder = tempfile::tempdir().unwrap();
+        let storage: Storage = folder.path().join("a.db").to_str().unwrap().parse().unwrap();
+        let mut study = Study::restore(&storage, log.lines(), None).unwrap();
+        let mut written = Vec::new();
+        study
+            .export(|record| {
+                written.push(record.to_owned());
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        assert!(written.iter().map(String::as_str).eq(log.lines()));
+        assert_eq!(study.verify(|_| ()).unwrap().mismatches, []);
+    }
 }
 
 proptest! {
+    #[test]
+    fn a_damaged_log_of_several_outcomes_is_read_or_refused_but_never_panics(
+        line in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), byte in any::<u8>()
+    ) {
+        let mut lines: Vec<String> = SEVERAL.lines().map(str::to_owned).collect();
+        let line = line.index(lines.len());
+        let mut bytes = lines[line].clone().into_bytes();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        lines[line] = String::from_utf8_lossy(&bytes).into_owned();
+        if let Ok(state) = fold(lines.iter().map(String::as_str)) {
+            let _ = (state.observed_front(), state.best_observed(), state.hypervolumes());
+        }
+    }
+
     #[test]
     fn a_damaged_log_is_read_or_refused_but_never_panics(
         line in 0..42_usize, at in any::<prop::sample::Index>(), byte in any::<u8>(), dropped in any::<bool>()

@@ -40,6 +40,26 @@ study.optimize(objective, n_trials=16, catch=(RuntimeError,))
 study.ask()  # a trial that never ended
 other = optuna.create_study(study_name="other", direction="maximize", storage=storage, sampler=sampler)
 other.optimize(lambda trial: trial.suggest_float("x", 0.0, 1.0), n_trials=2)
+
+
+def trade(trial):
+    """Two objectives and a constraint: with its name since version 5, and as a list before."""
+    x = trial.suggest_float("x", 0.0, 1.0)
+    if hasattr(trial, "set_constraint"):
+        trial.set_constraint("heat", x - 0.75)
+    trial.set_user_attr("constraints", [x - 0.75])
+    if trial.number == 2:
+        raise RuntimeError("out of memory")
+    return x, x - x**2
+
+
+if hasattr(optuna.trial.Trial, "set_constraint"):
+    sampler = optuna.samplers.NSGAIISampler(seed=0)
+else:
+    sampler = optuna.samplers.NSGAIISampler(seed=0, constraints_func=lambda trial: trial.user_attrs["constraints"])
+goals = optuna.create_study(study_name="trade", directions=["minimize", "maximize"], storage=storage, sampler=sampler)
+goals.set_metric_names(["cost", "gain"])
+goals.optimize(trade, n_trials=6, catch=(RuntimeError,))
 optuna.create_study(study_name="two", directions=["minimize", "maximize"], storage=storage)
 
 # Small pages: most tables are all but empty.

@@ -24,7 +24,7 @@ fn run(bytes: &[u8], mode: Mode) -> Result<(), TestCaseError> {
     let space = &study.state().definition().space;
     let evaluation = CommandEvaluator::new(objective, space, &Interrupt::default()).evaluate(&job).unwrap();
     match &evaluation {
-        Evaluation::Measured(measured) => prop_assert!(measured.value.is_finite()),
+        Evaluation::Measured(measured) => prop_assert!(measured.value("value").is_some_and(f64::is_finite)),
         Evaluation::Failed { reason, .. } => prop_assert!(!reason.is_empty()),
         Evaluation::Stopped { .. } => prop_assert!(false, "nobody interrupted"),
     }

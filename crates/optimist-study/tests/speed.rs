@@ -77,7 +77,7 @@ fn fill(storage: &Storage, optimizer: &str, n_trials: usize) {
         for &trial in block {
             let x = encoding.domain().sample(&mut luck);
             let measured = Measurement::new(-x.iter().map(|x| (x - 0.3).powi(2)).sum::<f64>());
-            let source = Source::Suggested { seen: head, gain: None, engine: None };
+            let source = Source::Suggested { seen: head, gain: None, engine: None, since: None };
             let worker = Some("machine-17/123456".to_owned());
             let asked = Event::Asked { trial, params: encoding.decode(&x), source, worker, why: None };
             let told = Event::Told { trial, measured, seconds: Some(1.5) };

@@ -40,7 +40,12 @@ fn tell(study: &mut Study, job: &Job) {
 }
 
 fn failure(kind: FailureKind) -> Evaluation {
-    Evaluation::Failed { kind, reason: "no such bean".to_owned(), stderr: Some("Traceback".to_owned()) }
+    Evaluation::Failed {
+        kind,
+        reason: "no such bean".to_owned(),
+        stderr: Some("Traceback".to_owned()),
+        known: None,
+    }
 }
 
 fn stopped() -> Evaluation {
@@ -108,7 +113,7 @@ mod telling {
     fn what_is_no_value_is_refused_and_changes_nothing() {
         let mut study = create("");
         study.ask(None).unwrap();
-        let noisy = Measurement { noise_std: Some(-1.0), ..Measurement::new(1.0) };
+        let noisy = Measurement::new(1.0).with_noise(-1.0);
         assert!(matches!(study.tell(0, noisy, None), Err(StudyError::BadNoise { .. })));
         let infinite = Measurement::new(f64::INFINITY);
         assert!(matches!(study.tell(0, infinite, None), Err(StudyError::NotFinite { .. })));
@@ -157,7 +162,7 @@ mod asking {
     #[test]
     fn the_plan_counts_all_trials_but_imported_and_cancelled_ones() {
         let mut study = create("trials = 3");
-        let imported = Import { params: params_at(0.3), outcome: Ok(Measurement::new(1.0)) };
+        let imported = Import { params: params_at(0.3), outcome: Ok(Measurement::new(1.0)), known: None };
         assert_eq!(study.import(&[imported]).unwrap().first, 0);
         for number in [1, 2, 3] {
             assert_eq!(study.claim().unwrap().unwrap().trial, number);
@@ -174,7 +179,7 @@ mod asking {
     #[test]
     fn imported_trials_teach_the_optimizer() {
         let mut study = create("optimizer = { name = 'gp-ei', explore_trials = 2 }");
-        let import = |x: f64, outcome| Import { params: params_at(x), outcome };
+        let import = |x: f64, outcome| Import { params: params_at(x), outcome, known: None };
         let outcomes = [0.002, 0.05, 0.9].map(|x| import(x, Ok(Measurement::new(value_of(&params_at(x))))));
         study.import(&outcomes).unwrap();
         study.import(&[import(0.7, Err("it broke".to_owned()))]).unwrap();
@@ -245,7 +250,7 @@ mod leases {
         study.reclaim().unwrap();
         assert_eq!(trial(&study, 0).state, TrialState::Waiting);
         let reason = &trial(&study, 0).failure.as_ref().unwrap().reason;
-        assert!(reason.ends_with("was not heard of before its lease ran out"), "{reason}");
+        assert!(reason.ends_with("was not heard from before its lease ran out"), "{reason}");
 
         assert_eq!(study.claim().unwrap().unwrap(), first);
         thread::sleep(Duration::from_millis(20));
@@ -367,11 +372,12 @@ mod resuming {
             change(&mut definition);
             Study::resume_or_create(&storage, definition).err().unwrap().to_string()
         };
-        assert!(changed("", |d| d.seed = 6).contains("another seed"));
+        assert!(changed("", |d| d.seed = 6).contains("seed"));
         assert!(
-            changed("", |d| d.direction = optimist_study::Direction::Maximize).contains("another direction")
+            changed("", |d| d.outcomes = optimist_study::Outcomes::one(optimist_study::Direction::Maximize))
+                .contains("created with direction minimize; the study file says maximize")
         );
-        assert!(changed("optimizer = { name = 'tpe' }", |_| ()).contains("another optimizer"));
+        assert!(changed("optimizer = { name = 'tpe' }", |_| ()).contains("created with optimizer"));
         let other = changed("parameters.y = { type = 'bool' }", |_| ());
         assert!(other.contains("another space") && other.contains("optimist delete s"), "{other}");
     }
@@ -531,7 +537,7 @@ fn a_gaussian_process_with_too_many_values_says_so_and_the_best_is_still_shown()
     let import = |i: usize| {
         let params =
             Assignment::from_iter([("x", Value::Float(1e-3 + i as f64 * 1e-5)), ("kind", "a".into())]);
-        optimist_study::Import { params, outcome: Ok(Measurement::new(i as f64)) }
+        optimist_study::Import { params, outcome: Ok(Measurement::new(i as f64)), known: None }
     };
     let imports: Vec<_> = (0..10_001).map(import).collect();
     study.import(&imports).unwrap();
@@ -539,7 +545,7 @@ fn a_gaussian_process_with_too_many_values_says_so_and_the_best_is_still_shown()
     assert_eq!((best.trial, best.mean, best.std), (Some(0), 0.0, None));
     for error in [study.ask(None).err(), study.ranking(3).err(), study.expected_gain().err()] {
         let error = error.expect("it is refused").to_string();
-        assert!(error.contains("gp-ei cannot learn from 10001 values, at most 10000"), "{error}");
+        assert!(error.contains("gp-ei can learn from 10000 values at most, not 10001"), "{error}");
     }
     assert_eq!(study.warnings().unwrap().len(), 1);
 }

@@ -29,7 +29,7 @@ fn film(storage: &Storage) -> Study {
     study.tell(0, Measurement::new(1.5), None).unwrap();
     let kind = optimist_study::FailureKind::Infeasible;
     let reason = "it peeled off".to_owned();
-    study.tell(1, Evaluation::Failed { kind, reason, stderr: None }, None).unwrap();
+    study.tell(1, Evaluation::Failed { kind, reason, stderr: None, known: None }, None).unwrap();
     study.cancel(2).unwrap();
     study.ask_within(Some("anna"), Some(Duration::from_secs(86_400))).unwrap();
     (0..2).for_each(|_| drop(study.ask(None).unwrap()));

@@ -178,20 +178,31 @@ pub struct JointAscent {
     pub steps: usize,
     /// Length of a step, as a factor on the gradient.
     pub rate: f64,
+    /// Whether it begins at the point with the highest value; at a uniform one otherwise.
+    pub from_best: bool,
 }
 
 impl Default for JointAscent {
     fn default() -> Self {
-        Self { steps: 2000, rate: 1e-4 }
+        Self { steps: 2000, rate: 1e-4, from_best: false }
     }
 }
 
 impl JointAscent {
-    /// Ascends from a uniform x and ŵ_t.
-    pub fn argmax(&self, ucb: UpperConfidenceBound<'_>, domain: &Domain, rng: &mut Rng) -> Vec<f64> {
+    /// Ascends from ŵ_t and a uniform x, or the best one that is known.
+    pub fn argmax(
+        &self,
+        ucb: UpperConfidenceBound<'_>,
+        domain: &Domain,
+        best: Option<&[f64]>,
+        rng: &mut Rng,
+    ) -> Vec<f64> {
         let UpperConfidenceBound { ball, radius, frame } = ucb;
         let family = ball.family();
-        let mut x = domain.sample(rng);
+        let mut x = match best.filter(|_| self.from_best) {
+            Some(best) => best.to_vec(),
+            None => domain.sample(rng),
+        };
         let mut z = frame.apply(&x);
         let mut w = ball.w_hat().to_vec();
         let (mut grad_x, mut grad_w) = (vec![0.0; z.len()], vec![0.0; w.len()]);
@@ -428,11 +439,11 @@ mod tests {
         let network = Mlp::new(domain.dimension(), &[2], Activation::Tanh);
         let family = Box::new(Noting { network, visits: visits.clone() });
         let ball = ball(family, &domain, 4, &mut rng(0, 0));
-        let ascent = JointAscent { steps: 200, rate: 0.05 };
+        let ascent = JointAscent { steps: 200, rate: 0.05, from_best: false };
         let mut reached: f64 = 0.0;
         for seed in 0..5 {
             let ucb = UpperConfidenceBound { ball: &ball, radius: 0.3, frame: &frame };
-            let x = ascent.argmax(ucb, &domain, &mut rng(seed, 1));
+            let x = ascent.argmax(ucb, &domain, None, &mut rng(seed, 1));
             assert!(domain.contains(&x), "{x:?}");
             for (w, z) in std::mem::take(&mut *visits.lock().unwrap()) {
                 let distance = ball.distance_squared(&w).sqrt();
@@ -451,10 +462,13 @@ mod tests {
         let ball = ball(Box::new(Mlp::new(3, &[4], Activation::Tanh)), &domain, 5, &mut rng(1, 0));
         let ucb = UpperConfidenceBound { ball: &ball, radius: 0.0, frame: &frame };
         for seed in 0..5 {
-            let x = JointAscent { steps: 500, rate: 0.01 }.argmax(ucb, &domain, &mut rng(seed, 0));
             let start = domain.sample(&mut rng(seed, 0));
             let height = |x: &[f64]| ball.mean(&frame.apply(x));
-            assert!(height(&x) > height(&start), "from {start:?} to {x:?}");
+            for from_best in [false, true] {
+                let ascent = JointAscent { steps: 500, rate: 0.01, from_best };
+                let x = ascent.argmax(ucb, &domain, Some(&start), &mut rng(seed, 0));
+                assert!(height(&x) > height(&start), "from {start:?} to {x:?}");
+            }
         }
     }
 }

@@ -305,6 +305,14 @@ pub enum MethodError {
         /// What is wrong with it and what to do.
         problem: String,
     },
+    /// An optimizer that cannot pursue these goals.
+    #[error("optimizer `{name}` {problem}")]
+    Unable {
+        /// The optimizer.
+        name: String,
+        /// What it cannot do, and what can.
+        problem: &'static str,
+    },
     /// λ or β_t cannot be computed.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
@@ -346,6 +354,14 @@ pub enum TellError {
     BadNoise {
         /// The offending standard deviation.
         noise_std: f64,
+    },
+    /// More or fewer outcomes than there are goals.
+    #[error("{got} outcomes were told, and {expected} are wanted; tell one for each goal, in their order")]
+    WrongOutcomes {
+        /// Goals.
+        expected: usize,
+        /// Outcomes told.
+        got: usize,
     },
     /// The point has the wrong number of coordinates.
     #[error("the point has {got} coordinates, the domain has {expected}")]

@@ -10,8 +10,11 @@
 //! the two take turns; Phase I is spread evenly, and the best point may be tried once more, to tell noise from roughness.
 
 mod preset;
+mod several;
 
 use std::sync::Arc;
+
+pub use self::several::Several;
 
 use crate::acquisition::{
     Effort, ExpectedImprovement, JointAscent, ProbabilityOfImprovement, Region, UpperConfidenceBound,
@@ -20,6 +23,7 @@ use crate::answer;
 use crate::belief::Belief;
 use crate::belief::growing::Refitting;
 use crate::belief::recursive::Recursion;
+use crate::belief::supposed::Supposed;
 use crate::frame::Frame;
 use crate::history::{History, Proposal};
 use crate::optimizer::{Recommendation, Rng, rng};
@@ -41,6 +45,8 @@ pub struct GoUcb {
     frame: Frame,
     /// What all data say of the families: the ball of the default preset, and what every preset's ranking rests on.
     model: Refitting,
+    /// The same with what is pending.
+    supposed: Supposed,
     phase_two: PhaseTwo,
     /// A factor on the square of the radius, or of the gain that is hoped for.
     exploration: f64,
@@ -136,7 +142,7 @@ impl GoUcb {
     /// near the incumbent.
     fn most_to_gain(
         &self,
-        mut belief: Arc<Belief>,
+        belief: Arc<Belief>,
         wide: bool,
         effort: Effort,
         history: &History,
@@ -144,9 +150,7 @@ impl GoUcb {
     ) -> Option<Suggestion> {
         let frame = &self.frame;
         let pending: Vec<Vec<f64>> = history.pending().iter().map(|x| frame.apply(x)).collect();
-        if !pending.is_empty() {
-            Arc::make_mut(&mut belief).fantasize(&pending);
-        }
+        let belief = self.supposed.belief(&belief, &pending);
         let ball = &belief.ball;
         let incumbent = answer::incumbent(&belief, history, frame);
         let known = incumbent.map(|x| frame.apply(x)).into_iter().chain(pending);
@@ -185,7 +189,10 @@ impl GoUcb {
                 let (region, starts) = (self.region(incumbent, false, history), starts(incumbent));
                 ucb.argmax(&region, &starts, taken, *effort, rng)?
             }
-            Search::Joint(ascent) => Some(ascent.argmax(ucb, history.domain(), rng)).filter(|x| !taken(x))?,
+            Search::Joint(ascent) => {
+                let best = history.highest(1).pop().map(|told| told.x.as_slice());
+                Some(ascent.argmax(ucb, history.domain(), best, rng)).filter(|x| !taken(x))?
+            }
         };
         Some(self.suggestion(x_t, belief, radius))
     }

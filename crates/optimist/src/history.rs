@@ -2,6 +2,9 @@
 //!
 //! Given: the calls. Gives: observations, pending points, and look-ups over them. A policy is handed this and nothing else, so
 //! it is all that a suggestion can depend on.
+//!
+//! Of several outcomes each has a history of its own, over the same points ([`History::outcomes`]). The whole is the history of the
+//! first of them, with the others beside it: points, proposals and what is pending are the same in all.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -9,6 +12,7 @@ use std::iter;
 
 use crate::encode::{Domain, TOLERANCE, is_same_point};
 use crate::error::TellError;
+use crate::goals::Goals;
 use crate::optimizer::{Observation, Outcome, Recommendation, Rng};
 
 /// Uniform draws before a point that was tried already is accepted: a finite domain may be exhausted. In a domain of 100
@@ -32,6 +36,10 @@ pub struct History {
     pending: Vec<Vec<f64>>,
     /// Of all observations up to each.
     fingerprints: Vec<u64>,
+    /// What is wanted of each outcome.
+    goals: Goals,
+    /// Those of the outcomes after the first.
+    others: Vec<History>,
 }
 
 /// A point that was going to be tried, and how things stood at that moment.
@@ -54,9 +62,16 @@ struct Index {
 }
 
 impl History {
-    /// Nothing told, nothing pending.
+    /// Nothing told, nothing pending; one outcome, to be as large as possible.
     pub fn new(domain: Domain) -> History {
+        History::with_goals(domain, Goals::single())
+    }
+
+    /// Nothing told, nothing pending; an outcome for each goal.
+    pub fn with_goals(domain: Domain, goals: Goals) -> History {
         History {
+            others: (1..goals.len()).map(|_| History::new(domain.clone())).collect(),
+            goals,
             domain,
             observations: Vec::new(),
             index: Index::default(),
@@ -67,6 +82,21 @@ impl History {
             pending: Vec::new(),
             fingerprints: Vec::new(),
         }
+    }
+
+    /// What is wanted of each outcome.
+    pub fn goals(&self) -> &Goals {
+        &self.goals
+    }
+
+    /// The history of each outcome, in the order of the goals: what was told of it, and what is pending.
+    pub fn outcomes(&self) -> impl Iterator<Item = &History> {
+        iter::once(self).chain(&self.others)
+    }
+
+    /// What was measured in trial number `number` where every outcome was.
+    pub fn values(&self, number: usize) -> Option<Vec<f64>> {
+        self.outcomes().map(|outcome| outcome.observations[number].value()).collect()
     }
 
     /// The domain that all points lie in.
@@ -115,28 +145,50 @@ impl History {
     pub fn propose(&mut self, x: Vec<f64>) {
         let (n_told, n_pending) = (self.observations.len(), self.pending.len());
         self.proposals.push(Proposal { x: x.clone(), n_told, n_pending });
+        self.others.iter_mut().for_each(|other| other.propose(x.clone()));
         self.pending.push(x);
     }
 
-    /// Adds an observation; its point is then no longer pending. A point between feasible ones is
+    /// Forgets all proposals but the first `n_proposals`, none of which was told or withdrawn.
+    pub(crate) fn take_back(&mut self, n_proposals: usize) {
+        let n_taken = self.proposals.len().saturating_sub(n_proposals);
+        self.others.iter_mut().for_each(|other| other.take_back(n_proposals));
+        self.proposals.truncate(n_proposals);
+        self.pending.truncate(self.pending.len().saturating_sub(n_taken));
+    }
+
+    /// Adds an observation of the one outcome; its point is then no longer pending. A point between feasible ones is
     /// snapped, since that is where it was decoded and tried.
     ///
     /// # Errors
-    /// If the point is not in the cube, the value not finite or the noise not a standard deviation.
+    /// If the point is not in the cube, the value not finite or the noise not a standard deviation, or there are several outcomes.
     /// Nothing is changed then.
-    pub fn tell(&mut self, mut observation: Observation) -> Result<(), TellError> {
-        self.domain.check(&observation.x)?;
-        if let Outcome::Value { y, noise_std } = observation.outcome {
-            if !y.is_finite() {
-                return Err(TellError::NotFinite { y });
-            }
-            if let Some(noise_std) = noise_std.filter(|std| !std.is_finite() || *std < 0.0) {
-                return Err(TellError::BadNoise { noise_std });
-            }
+    pub fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
+        self.tell_outcomes(observation.x, &[observation.outcome])
+    }
+
+    /// Adds what became of each outcome at a point, as [`History::tell`] does of one. Some may have failed and others not.
+    ///
+    /// # Errors
+    /// As for [`History::tell`], or if there are more or fewer outcomes than goals. Nothing is changed then.
+    pub fn tell_outcomes(&mut self, mut x: Vec<f64>, outcomes: &[Outcome]) -> Result<(), TellError> {
+        if outcomes.len() != self.goals.len() {
+            return Err(TellError::WrongOutcomes { expected: self.goals.len(), got: outcomes.len() });
         }
-        self.domain.snap(&mut observation.x);
+        self.domain.check(&x)?;
+        outcomes.iter().try_for_each(check)?;
+        self.domain.snap(&mut x);
+        for (other, outcome) in self.others.iter_mut().zip(&outcomes[1..]) {
+            other.add(Observation { x: x.clone(), outcome: *outcome });
+        }
+        self.add(Observation { x, outcome: outcomes[0] });
+        Ok(())
+    }
+
+    /// Adds an observation that has been checked.
+    fn add(&mut self, observation: Observation) {
         let number = self.observations.len();
-        self.withdraw(&observation.x);
+        self.settle(&observation.x);
         let first = self
             .numbers_at(&observation.x)
             .filter(|&number| self.observations[number].value().is_some())
@@ -148,11 +200,15 @@ impl History {
         self.by_value.extend(observation.value().map(|value| (ordered(value), Reverse(number))));
         self.fingerprints.push(fingerprint(self.fingerprint(number), &observation));
         self.observations.push(observation);
-        Ok(())
     }
 
     /// Forgets that `x` is pending; once, if it was proposed several times.
     pub fn withdraw(&mut self, x: &[f64]) {
+        self.others.iter_mut().for_each(|other| other.settle(x));
+        self.settle(x);
+    }
+
+    fn settle(&mut self, x: &[f64]) {
         if let Some(idx) = self.pending.iter().position(|pending| is_same_point(pending, x)) {
             self.pending.remove(idx);
         }
@@ -214,6 +270,18 @@ impl History {
     /// the first comes first.
     pub fn highest(&self, n: usize) -> Vec<&Observation> {
         self.by_value.iter().rev().take(n).map(|(_, Reverse(number))| &self.observations[*number]).collect()
+    }
+}
+
+/// Whether an outcome can be learnt from.
+fn check(outcome: &Outcome) -> Result<(), TellError> {
+    let Outcome::Value { y, noise_std } = *outcome else { return Ok(()) };
+    if !y.is_finite() {
+        return Err(TellError::NotFinite { y });
+    }
+    match noise_std.filter(|std| !std.is_finite() || *std < 0.0) {
+        Some(noise_std) => Err(TellError::BadNoise { noise_std }),
+        None => Ok(()),
     }
 }
 
@@ -282,6 +350,7 @@ impl Index {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::goals::Goal;
     use crate::optimizer::rng;
     use rand::RngExt;
 
@@ -317,6 +386,38 @@ mod tests {
         assert!(history.tell(value(&[0.5], f64::NAN, None)).is_err());
         assert!(history.tell(value(&[0.5], 1.0, Some(f64::NAN))).is_err());
         assert_eq!((history.observations().len(), history.pending().len()), (0, 1));
+    }
+
+    #[test]
+    fn each_outcome_has_a_history_of_its_own_over_the_same_points() {
+        let goals =
+            Goals::new(vec![Goal::Maximize { reference: None }, Goal::AtLeast { bound: 1.0 }]).unwrap();
+        let mut history = History::with_goals(Domain::cube(1), goals);
+        history.propose(vec![0.5]);
+        history.propose(vec![0.7]);
+        history.propose(vec![0.9]);
+        let known = |y| Outcome::Value { y, noise_std: None };
+        history.tell_outcomes(vec![0.5], &[Outcome::Failed, known(2.0)]).unwrap();
+        history.tell_outcomes(vec![0.7], &[known(3.0), known(4.0)]).unwrap();
+        history.withdraw(&[0.9]);
+        let told: Vec<Vec<Option<f64>>> = history
+            .outcomes()
+            .map(|outcome| outcome.observations().iter().map(Observation::value).collect())
+            .collect();
+        assert_eq!(told, [[None, Some(3.0)], [Some(2.0), Some(4.0)]]);
+        assert_eq!([history.values(0), history.values(1)], [None, Some(vec![3.0, 4.0])]);
+        assert!(history.outcomes().all(|outcome| outcome.pending().is_empty()));
+    }
+
+    #[test]
+    fn too_few_outcomes_or_one_that_is_wrong_change_nothing() {
+        let goals = Goals::new(vec![Goal::Maximize { reference: None }; 2]).unwrap();
+        let mut history = History::with_goals(Domain::cube(1), goals);
+        let known = |y| Outcome::Value { y, noise_std: None };
+        let few = TellError::WrongOutcomes { expected: 2, got: 1 };
+        assert_eq!(history.tell(value(&[0.5], 1.0, None)), Err(few));
+        assert!(history.tell_outcomes(vec![0.5], &[known(1.0), known(f64::NAN)]).is_err());
+        assert!(history.outcomes().all(|outcome| outcome.observations().is_empty()));
     }
 
     #[test]

@@ -32,6 +32,10 @@ const AVERAGED_POINTS: usize = 128;
 /// Places along a parameter where its partial dependence is looked at; all levels if there are fewer.
 const PLACES: usize = 33;
 
+/// Places along each of two parameters, and points that each pair of places is averaged over.
+const PLACES_OF_TWO: usize = 21;
+const AVERAGED_POINTS_OF_TWO: usize = 32;
+
 /// A model of the objective, and the space that it is about.
 pub struct Insight {
     encoding: Encoding,
@@ -59,6 +63,17 @@ pub struct Dependence {
     pub mean: f64,
     /// Its posterior standard deviation, noise not included.
     pub std: f64,
+}
+
+/// The objective at pairs of values of two parameters, averaged over the others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JointDependence {
+    /// Values of the first parameter, in their order along its axis.
+    pub first: Vec<Value>,
+    /// Values of the second.
+    pub second: Vec<Value>,
+    /// Posterior mean of the average: a row for each of `first`, with a number for each of `second`.
+    pub means: Vec<Vec<f64>>,
 }
 
 /// An observation as all others predict it.
@@ -136,34 +151,13 @@ impl Insight {
     /// # Panics
     /// If there is no such parameter.
     pub fn partial_dependence(&self, parameter: usize) -> Vec<Dependence> {
-        let domain = self.encoding.domain();
-        let axis = &domain.axes()[parameter];
-        let others: Vec<Vec<f64>> = evenly_spread(AVERAGED_POINTS, domain.n_free())
-            .iter()
-            .map(|u| {
-                let mut x = domain.place_apart(u);
-                axis.when.iter().for_each(|&(other, level)| domain.set_level(other, level, &mut x));
-                domain.pin_inactive(&mut x);
-                x
-            })
-            .collect();
-        let places = match axis.kind {
-            AxisKind::OneHot => axis.columns.len(),
-            AxisKind::Real | AxisKind::Grid(_) => PLACES,
-        };
+        let others = self.others(&[parameter], AVERAGED_POINTS);
+        let places = self.places(parameter, PLACES);
         let mut dependence: Vec<Dependence> = Vec::with_capacity(places);
         for place in 0..places {
             let at = |x: &Vec<f64>| {
                 let mut x = x.clone();
-                match axis.kind {
-                    AxisKind::OneHot => domain.set_level(parameter, place, &mut x),
-                    AxisKind::Real | AxisKind::Grid(_) => {
-                        x[axis.columns.start] = place as f64 / (places - 1) as f64;
-                    }
-                }
-                if let Some(level) = domain.level(parameter, &x) {
-                    domain.set_level(parameter, level, &mut x);
-                }
+                self.put(parameter, place, places, &mut x);
                 x
             };
             let points: Vec<Vec<f64>> = others.iter().map(at).collect();
@@ -174,6 +168,74 @@ impl Insight {
             }
         }
         dependence
+    }
+
+    /// How the objective depends on two parameters together, on average over the others; where they are inactive, over the
+    /// points where they would be active.
+    ///
+    /// # Panics
+    /// If there are no such parameters.
+    pub fn joint_dependence(&self, first: usize, second: usize) -> JointDependence {
+        let others = self.others(&[first, second], AVERAGED_POINTS_OF_TWO);
+        let [first_places, second_places] = [first, second].map(|axis| self.places(axis, PLACES_OF_TWO));
+        let value = |parameter: usize, place: usize, places: usize| {
+            let mut x = others[0].clone();
+            self.put(parameter, place, places, &mut x);
+            self.encoding.value(parameter, &x)
+        };
+        let mean = |i: usize, j: usize| {
+            let at = |x: &Vec<f64>| {
+                let mut x = x.clone();
+                self.put(first, i, first_places, &mut x);
+                self.put(second, j, second_places, &mut x);
+                x
+            };
+            self.average_mean(&others.iter().map(at).collect::<Vec<_>>())
+        };
+        JointDependence {
+            first: (0..first_places).map(|i| value(first, i, first_places)).collect(),
+            second: (0..second_places).map(|j| value(second, j, second_places)).collect(),
+            means: (0..first_places).map(|i| (0..second_places).map(|j| mean(i, j)).collect()).collect(),
+        }
+    }
+
+    /// Points that averages are over, at which these parameters are active.
+    fn others(&self, parameters: &[usize], n: usize) -> Vec<Vec<f64>> {
+        let domain = self.encoding.domain();
+        let place = |u: &Vec<f64>| {
+            let mut x = domain.place_apart(u);
+            for &parameter in parameters {
+                let when = &domain.axes()[parameter].when;
+                when.iter().for_each(|&(other, level)| domain.set_level(other, level, &mut x));
+            }
+            domain.pin_inactive(&mut x);
+            x
+        };
+        evenly_spread(n, domain.n_free()).iter().map(place).collect()
+    }
+
+    /// How many places along a parameter are looked at.
+    fn places(&self, parameter: usize, most: usize) -> usize {
+        let axis = &self.encoding.domain().axes()[parameter];
+        match axis.kind {
+            AxisKind::OneHot => axis.columns.len(),
+            AxisKind::Real | AxisKind::Grid(_) => most,
+        }
+    }
+
+    /// Moves a point to a place along a parameter: to the nearest level, if it has levels.
+    fn put(&self, parameter: usize, place: usize, places: usize, x: &mut [f64]) {
+        let domain = self.encoding.domain();
+        let axis = &domain.axes()[parameter];
+        match axis.kind {
+            AxisKind::OneHot => domain.set_level(parameter, place, x),
+            AxisKind::Real | AxisKind::Grid(_) => {
+                x[axis.columns.start] = place as f64 / (places - 1) as f64;
+            }
+        }
+        if let Some(level) = domain.level(parameter, x) {
+            domain.set_level(parameter, level, x);
+        }
     }
 
     /// Posterior mean and standard deviation of the objective at a point of the cube, noise not included.
@@ -191,6 +253,13 @@ impl Insight {
         let (values, slopes): (Vec<f64>, Vec<f64>) =
             rows.iter_rows().map(restore).map(|(value, slope)| (value / n, slope / n)).unzip();
         (values.iter().sum(), ball.std_of_sum(rows, &slopes))
+    }
+
+    /// Posterior mean of the objective's average over these points.
+    fn average_mean(&self, points: &[Vec<f64>]) -> f64 {
+        let rows = self.frame.rows(points);
+        let mean = |x: &[f64]| self.belief.outputs.restore(self.belief.ball.mean(x), 1.0).0;
+        rows.iter_rows().map(mean).sum::<f64>() / points.len() as f64
     }
 
     /// Each observation that has a value as the model predicts it from all others, in the order given. What was learnt
@@ -309,6 +378,20 @@ mod tests {
             let expected = (value.as_f64().unwrap() / 2.0).powi(2) + 5.0;
             assert!((mean - expected).abs() < 0.15, "{mean} at {value}, not {expected}");
             assert!(std.is_finite() && std < 1.0, "{std}");
+        }
+    }
+
+    #[test]
+    fn joint_dependence_has_the_interaction_of_two_parameters() {
+        let insight =
+            fitted(vec![float("a"), float("b"), float("c")], 80, |x| Some(4.0 * x[0] * x[1] + x[2]));
+        let JointDependence { first, second, means } = insight.joint_dependence(1, 0);
+        assert_eq!((first.len(), second.len()), (means.len(), means[0].len()));
+        for (b, row) in first.iter().zip(&means) {
+            for (a, mean) in second.iter().zip(row) {
+                let expected = a.as_f64().unwrap() * b.as_f64().unwrap() + 0.5; // a, b are twice their place in the cube
+                assert!((mean - expected).abs() < 0.2, "{mean} at {a}, {b}, not {expected}");
+            }
         }
     }
 

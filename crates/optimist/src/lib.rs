@@ -18,7 +18,7 @@
 //! # Ask and tell
 //!
 //! Where trials run elsewhere, side by side or for days, an [`Optimizer`] is asked for points and told what became of them. A
-//! [`Method`] is its name and settings: GO-UCB or one of eight others.
+//! [`Method`] is its name and settings: GO-UCB or one of nine others.
 //!
 //! ```
 //! use optimist::encode::Encoding;
@@ -40,6 +40,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Several outcomes
+//!
+//! People seldom want one number. [`Goals`] say what is wanted of each outcome: to be as large as possible, or at least some bound.
+//! The answer is then a front, or the best point that is likely to meet the bounds.
+//!
+//! ```
+//! use optimist::encode::Domain;
+//! use optimist::{Goal, Goals, Method, Outcome, rng};
+//!
+//! let goals = Goals::new(vec![Goal::Maximize { reference: None }, Goal::AtLeast { bound: -0.2 }])?;
+//! let mut optimizer = Method::default().build_for(&Domain::cube(2), &goals, 12, 7)?;
+//! for trial in 0..12 {
+//!     let x = optimizer.ask(&mut rng(7, trial));
+//!     let strength = x[0] + x[1]; // an experiment, and what it measures
+//!     let margin = -(x[0] - 0.3).powi(2);
+//!     let known = |y| Outcome::Value { y, noise_std: None };
+//!     optimizer.tell_outcomes(x, &[known(strength), known(margin)])?;
+//! }
+//! let best = &optimizer.front()[0];
+//! println!("{:?}: {:?}, feasible with a chance of {:.2}", best.x, best.expected[0], best.feasibility);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A family of functions of your own is a trait away: see [`Family`] and `examples/own_family.rs`; a search of your own is a
 //! [`Policy`]. Mixtures and other linear constraints between parameters: [`space::Space::with_constraints`] and
 //! `examples/mixture.rs`. What a fitted model says about the parameters: [`insight`].
@@ -54,6 +77,7 @@ mod error;
 mod evidence;
 mod frame;
 mod go_ucb;
+pub mod goals;
 mod history;
 pub mod insight;
 mod lbfgsb;
@@ -63,6 +87,8 @@ pub mod model;
 mod normal;
 mod optimizer;
 mod oracle;
+mod outcomes;
+pub mod pareto;
 mod policy;
 mod polytope;
 mod projected_gradient;
@@ -77,15 +103,18 @@ pub mod spelling;
 mod theory;
 mod trust_region;
 mod warp;
+mod worth;
 
 pub use error::{MethodError, RunError, SpaceError, TellError};
 pub use go_ucb::GoUcb;
+pub use goals::{Goal, Goals, GoalsError};
 pub use history::{History, Proposal};
 pub use insight::Insight;
 pub use method::{ENGINE_VERSION, Method};
 pub use model::Family;
-pub use optimizer::{Observation, Optimizer, Outcome, Recommendation, Rng, rng};
-pub use policy::{Change, Policy, Suggestion, Why};
+pub use optimizer::{Batch, Observation, Optimizer, Outcome, Recommendation, Rng, rng};
+pub use outcomes::{Candidate, Expected};
+pub use policy::{Change, Memory, Policy, Suggestion, Why};
 pub use run::{Best, maximize, minimize};
 pub use settings::Settings;
 pub use theory::{RoundReport, Truth};

@@ -9,10 +9,13 @@ use std::str::FromStr;
 use serde::de::value::{Error as ValueError, MapDeserializer};
 use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
 
-use crate::baselines::{Acquisition, CmaEs, GpBo, GpSettings, GpUcbSettings, Random, Sobol, Tpe, Turbo};
+use crate::baselines::{
+    Acquisition, CmaEs, GpBo, GpSettings, GpSeveral, GpUcbSettings, Nsga2, Random, Sobol, Tpe, Turbo,
+};
 use crate::encode::Domain;
 use crate::error::MethodError;
 use crate::go_ucb::GoUcb;
+use crate::goals::Goals;
 use crate::optimizer::Optimizer;
 use crate::policy::Policy;
 use crate::settings::Settings;
@@ -40,6 +43,9 @@ pub enum Method {
     Tpe,
     /// Covariance matrix adaptation.
     CmaEs,
+    /// Crossover and mutation of the best trials.
+    #[serde(rename = "nsga-ii")]
+    Nsga2,
     /// Scrambled Sobol points.
     Sobol,
     /// Uniform random search.
@@ -54,8 +60,8 @@ impl Default for Method {
 
 impl Method {
     /// The names, for help texts and suggestions.
-    pub const NAMES: [&str; 9] =
-        ["go-ucb", "gp-ei", "gp-pi", "gp-ucb", "turbo", "tpe", "cma-es", "sobol", "random"];
+    pub const NAMES: [&str; 10] =
+        ["go-ucb", "gp-ei", "gp-pi", "gp-ucb", "turbo", "tpe", "cma-es", "nsga-ii", "sobol", "random"];
 
     /// An optimizer of `domain`, ready to be asked. `trials` is how many are planned in all; `seed` is for what is drawn once
     /// and for all trials, such as a scrambled sequence.
@@ -64,6 +70,65 @@ impl Method {
     /// If a setting is out of its range.
     pub fn build(&self, domain: &Domain, trials: usize, seed: u64) -> Result<Optimizer, MethodError> {
         Ok(Optimizer::new(domain.clone(), self.policy(domain, trials, seed)?))
+    }
+
+    /// The same for several outcomes; for one, to be as large as possible, it is [`Method::build`].
+    ///
+    /// # Errors
+    /// If a setting is out of its range, or the optimizer cannot pursue these goals.
+    pub fn build_for(
+        &self,
+        domain: &Domain,
+        goals: &Goals,
+        trials: usize,
+        seed: u64,
+    ) -> Result<Optimizer, MethodError> {
+        let policy = self.policy_for(domain, goals, trials, seed)?;
+        Ok(Optimizer::with_goals(domain.clone(), goals.clone(), policy))
+    }
+
+    fn policy_for(
+        &self,
+        domain: &Domain,
+        goals: &Goals,
+        trials: usize,
+        seed: u64,
+    ) -> Result<Box<dyn Policy>, MethodError> {
+        let unable =
+            |problem: &'static str| Err(MethodError::Unable { name: self.name().to_owned(), problem });
+        match self {
+            _ if goals.is_single() => self.policy(domain, trials, seed),
+            Self::GoUcb(settings) => Ok(Box::new(GoUcb::several(domain, goals, trials, settings, seed)?)),
+            Self::GpEi(settings) => {
+                let n = settings.explore_trials(trials)?;
+                Ok(Box::new(GpSeveral::new(domain.dimension(), goals, n, seed)))
+            }
+            Self::GpPi(_) | Self::GpUcb(_) | Self::Turbo(_) => unable(
+                "knows one outcome, without constraints; with several use go-ucb, gp-ei, tpe or nsga-ii",
+            ),
+            Self::CmaEs if goals.maximized().len() > 1 => unable(
+                "knows one goal, with or without constraints; with several use go-ucb, gp-ei, tpe or nsga-ii",
+            ),
+            Self::Tpe | Self::Nsga2 | Self::CmaEs | Self::Sobol | Self::Random => {
+                self.policy(domain, trials, seed)
+            }
+        }
+    }
+
+    /// Its name, without settings.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::GoUcb(_) => "go-ucb",
+            Self::GpEi(_) => "gp-ei",
+            Self::GpPi(_) => "gp-pi",
+            Self::GpUcb(_) => "gp-ucb",
+            Self::Turbo(_) => "turbo",
+            Self::Tpe => "tpe",
+            Self::Nsga2 => "nsga-ii",
+            Self::CmaEs => "cma-es",
+            Self::Sobol => "sobol",
+            Self::Random => "random",
+        }
     }
 
     /// The rule by which points are suggested.
@@ -81,6 +146,7 @@ impl Method {
             Self::Turbo(settings) => Box::new(Turbo::new(settings.explore_trials(trials)?, seed)),
             Self::Tpe => Box::new(Tpe::new(domain)),
             Self::CmaEs => Box::new(CmaEs::new(domain.clone(), seed)),
+            Self::Nsga2 => Box::new(Nsga2::new(trials)),
             Self::Sobol => Box::new(Sobol::new(seed)),
             Self::Random => Box::new(Random),
         })
@@ -180,6 +246,10 @@ mod tests {
         assert!(error("go-ubc").contains("did you mean `go-ucb`?"), "{}", error("go-ubc"));
         assert!(error("go-ucb:papr").contains("expected one of `default`, `paper`, `theory`"));
         assert!(error("go-ucb:kappa=1").contains("unknown field `kappa`"), "{}", error("go-ucb:kappa=1"));
+        assert!(error("go-ucb:scaled=true").contains("it belongs to the preset `paper`"));
+        assert!(error("go-ucb:paper:oracle_rate=0").contains("must be finite and above 0"));
+        let rate = error("go-ucb:paper:oracle_rate=swift");
+        assert!(rate.contains("expected a learning rate or \"fitted\""), "{rate}");
         assert!(error("go-ucb:exploration=-1").contains("must be finite and not negative"));
     }
 }

@@ -7,8 +7,10 @@ use rand::SeedableRng;
 
 use crate::encode::Domain;
 use crate::error::TellError;
+use crate::goals::Goals;
 use crate::history::History;
-use crate::policy::{Change, Policy, Suggestion};
+use crate::outcomes::{self, Candidate};
+use crate::policy::{Change, Memory, Policy, Suggestion};
 
 /// The one generator used everywhere: portable, seedable, with independent streams.
 pub type Rng = rand::rngs::ChaCha8Rng;
@@ -86,6 +88,11 @@ impl<P: Policy> Optimizer<P> {
         Self { policy, history: History::new(domain) }
     }
 
+    /// The same with several outcomes, for which the policy was made.
+    pub fn with_goals(domain: Domain, goals: Goals, policy: P) -> Self {
+        Self { policy, history: History::with_goals(domain, goals) }
+    }
+
     /// The rule by which points are suggested.
     pub fn policy(&self) -> &P {
         &self.policy
@@ -109,12 +116,21 @@ impl<P: Policy> Optimizer<P> {
         self.policy.remember(Change::Proposed(proposed), &self.history);
     }
 
-    /// Learns an outcome: of a proposed point, which is then no longer pending, or of any other.
+    /// Learns the one outcome: of a proposed point, which is then no longer pending, or of any other.
     ///
     /// # Errors
-    /// If the value is not finite, or the point does not lie in the domain. Nothing is learnt then.
+    /// If the value is not finite, the point does not lie in the domain, or there are several outcomes. Nothing is learnt then.
     pub fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
-        self.history.tell(observation)?;
+        self.tell_outcomes(observation.x, &[observation.outcome])
+    }
+
+    /// Learns what became of each outcome at a point, in the order of the goals. What was measured teaches, even where another
+    /// outcome of the same trial failed.
+    ///
+    /// # Errors
+    /// As for [`Optimizer::tell`], or if there are more or fewer outcomes than goals. Nothing is learnt then.
+    pub fn tell_outcomes(&mut self, x: Vec<f64>, outcomes: &[Outcome]) -> Result<(), TellError> {
+        self.history.tell_outcomes(x, outcomes)?;
         let told = self.history.observations().last().expect("it has just been told");
         self.policy.remember(Change::Told(told), &self.history);
         Ok(())
@@ -133,24 +149,57 @@ impl<P: Policy> Optimizer<P> {
         x
     }
 
+    /// Begins to think of points that are to be tried at the same time. When it is dropped, it is as if it had not been begun.
+    pub fn batch(&mut self) -> Batch<'_, P> {
+        let (n_proposals, memory) = (self.history.proposals().len(), self.policy.memory());
+        Batch { optimizer: self, n_proposals, memory }
+    }
+
     /// `k` points to be tried at the same time.
     pub fn ask_batch(&mut self, k: usize, rng: &mut Rng) -> Vec<Vec<f64>> {
         (0..k).map(|_| self.ask(rng)).collect()
     }
 
-    /// The point to bet on; `None` before the first value.
+    /// The point to bet on; `None` before the first value. With constraints on other outcomes that is one that is likely to meet
+    /// them, with what is expected of the goal. `None` too where there is no goal, or several: [`Optimizer::front`] has the answer.
     pub fn recommend(&self) -> Option<Recommendation> {
-        self.policy.recommend(&self.history)
+        if self.history.goals().is_single() {
+            return self.policy.recommend(&self.history);
+        }
+        let goal = self.only_goal()?;
+        self.front().into_iter().next().map(|candidate| candidate.of(goal))
     }
 
     /// The best points so far, best first, none twice: by what the model expects, where there is one. `n` of them, or fewer
-    /// if there are no more.
+    /// if there are no more. With constraints on other outcomes, points that are likely to meet them come first. Empty where there
+    /// is no goal, or several.
     pub fn ranking(&self, n: usize) -> Vec<Recommendation> {
-        self.policy.ranking(&self.history, n)
+        if self.history.goals().is_single() {
+            return self.policy.ranking(&self.history, n);
+        }
+        let Some(goal) = self.only_goal() else { return Vec::new() };
+        let ranking = outcomes::ranking(self.history.goals(), self.policy.candidates(&self.history));
+        ranking.into_iter().take(n).map(|candidate| candidate.of(goal)).collect()
     }
 
-    /// By how much the best value is expected to rise with the next trial, on the scale of the observations; `None` if the
-    /// policy cannot say.
+    /// What there is to choose from in the end, with what is believed of every outcome there. With several goals that is the front:
+    /// points that are likely to meet the constraints and that no other is expected to beat in every goal. Otherwise it is one
+    /// point: the one to bet on, or, with constraints alone, the one that most probably meets them. Empty before the first trial of
+    /// which every outcome was measured; if no point is likely to meet the constraints, the one most likely to.
+    pub fn front(&self) -> Vec<Candidate> {
+        outcomes::answer(self.history.goals(), self.policy.candidates(&self.history))
+    }
+
+    /// The outcome that is to be as large as possible, if it is one.
+    fn only_goal(&self) -> Option<usize> {
+        match self.history.goals().maximized()[..] {
+            [goal] => Some(goal),
+            _ => None,
+        }
+    }
+
+    /// By how much the best value is expected to rise with the next trial, on the scale of the observations; with constraints, the
+    /// best that meets them. `None` if the policy cannot say, or there is no goal, or several.
     pub fn expected_gain(&self) -> Option<f64> {
         self.policy.expected_gain(&self.history)
     }
@@ -158,5 +207,48 @@ impl<P: Policy> Optimizer<P> {
     /// What a user should know before trusting the suggestions, as whole sentences. Empty as a rule.
     pub fn warnings(&self) -> Vec<String> {
         self.policy.warnings()
+    }
+}
+
+/// Points that are to be tried at the same time: each is suggested as if those before it had been proposed. What is fitted to
+/// the values told is fitted once for all of them.
+///
+/// ```
+/// use optimist::encode::Domain;
+/// use optimist::{Method, rng};
+///
+/// let mut optimizer = Method::default().build(&Domain::cube(2), 20, 0)?;
+/// let mut batch = optimizer.batch();
+/// for trial in 0..3 {
+///     let x = batch.suggest(&mut rng(0, trial)).x;
+///     batch.propose(x);
+/// }
+/// drop(batch);
+/// assert!(optimizer.history().pending().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Batch<'a, P: Policy = Box<dyn Policy>> {
+    optimizer: &'a mut Optimizer<P>,
+    /// How many there were before.
+    n_proposals: usize,
+    memory: Memory,
+}
+
+impl<P: Policy> Batch<'_, P> {
+    /// See [`Optimizer::suggest`].
+    pub fn suggest(&self, rng: &mut Rng) -> Suggestion {
+        self.optimizer.suggest(rng)
+    }
+
+    /// Supposes that `x` is going to be tried.
+    pub fn propose(&mut self, x: Vec<f64>) {
+        self.optimizer.propose(x);
+    }
+}
+
+impl<P: Policy> Drop for Batch<'_, P> {
+    fn drop(&mut self) {
+        self.optimizer.history.take_back(self.n_proposals);
+        self.optimizer.policy.restore(self.memory.take());
     }
 }

@@ -7,10 +7,13 @@
 //! is remembered is a fold too ([`Policy::remember`]). So a policy that is given the record of a run, and was never asked for
 //! anything, suggests what the original does, bit for bit. A cache may save time and must change nothing.
 
+use std::any::Any;
+
 use serde::{Deserialize, Serialize};
 
 use crate::history::History;
 use crate::optimizer::{Observation, Recommendation, Rng};
+use crate::outcomes::{self, Candidate};
 
 /// A point to try next, and why this one.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,6 +97,9 @@ pub enum Change<'a> {
     Withdrawn(&'a [f64]),
 }
 
+/// What a policy remembers beside the history, as it was at some moment; `None` of a policy that remembers nothing.
+pub type Memory = Option<Box<dyn Any + Send>>;
+
 /// Suggests points, given what has happened.
 pub trait Policy: Send {
     /// A point to try next: never one that is pending while there is anything else to suggest. No later suggestion depends on
@@ -102,6 +108,14 @@ pub trait Policy: Send {
 
     /// Folds a change, which `history` has already, into what is remembered beside the history. Most policies remember nothing.
     fn remember(&mut self, _change: Change<'_>, _history: &History) {}
+
+    /// A copy of what it remembers.
+    fn memory(&self) -> Memory {
+        None
+    }
+
+    /// Remembers what [`Policy::memory`] gave, and nothing that has happened since.
+    fn restore(&mut self, _memory: Memory) {}
 
     /// The point to bet on; `None` before the first value.
     fn recommend(&self, history: &History) -> Option<Recommendation> {
@@ -112,6 +126,11 @@ pub trait Policy: Send {
     /// if there are no more.
     fn ranking(&self, history: &History, n: usize) -> Vec<Recommendation> {
         history.ranking(n)
+    }
+
+    /// Points that every outcome was measured at, each once, and what is believed of them: those that may be among the best.
+    fn candidates(&self, history: &History) -> Vec<Candidate> {
+        outcomes::measured(history)
     }
 
     /// By how much the best value is expected to rise with the next trial, on the scale of the observations; `None` for a policy
@@ -136,12 +155,24 @@ impl Policy for Box<dyn Policy> {
         (**self).remember(change, history);
     }
 
+    fn memory(&self) -> Memory {
+        (**self).memory()
+    }
+
+    fn restore(&mut self, memory: Memory) {
+        (**self).restore(memory);
+    }
+
     fn recommend(&self, history: &History) -> Option<Recommendation> {
         (**self).recommend(history)
     }
 
     fn ranking(&self, history: &History, n: usize) -> Vec<Recommendation> {
         (**self).ranking(history, n)
+    }
+
+    fn candidates(&self, history: &History) -> Vec<Candidate> {
+        (**self).candidates(history)
     }
 
     fn expected_gain(&self, history: &History) -> Option<f64> {

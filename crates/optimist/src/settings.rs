@@ -15,7 +15,11 @@
 //! warp = true               # of y, by evidence; where the preset is not "default", of the model behind rankings only
 //! hidden = [25]             # units of each hidden layer of "mlp"
 //! activation = "sigmoid"    # or "tanh"
-//! range = 1.0               # F, preset "paper" only
+//! range = 1.0               # F, preset "paper" only, as the next four, by which its appendix can be read in other ways
+//! oracle_rate = 1e-11       # the oracle's learning rate, or "fitted": least squares as in preset "theory"
+//! ascent_rate = 1e-4        # that of the ascent over x and w
+//! from_best = false         # whether that begins at the best point observed, not at a uniform one
+//! scaled = false            # x to [-1, 1] and y standardised by Phase I, not both in their own units
 //! constants = { curvature = 0.5 }   # preset "theory" only, see `schedule::Constants`
 //! ```
 
@@ -99,6 +103,23 @@ pub struct PaperSettings {
     pub explore_trials: Option<usize>,
     /// Whether the model that rankings rest on may learn a warp of y.
     pub warp: bool,
+    /// How far the oracle's steps go.
+    pub oracle_rate: OracleRate,
+    /// What gradients are multiplied by in the ascent over x and w.
+    pub ascent_rate: f64,
+    /// Whether that ascent begins at the best point observed; at a uniform one otherwise.
+    pub from_best: bool,
+    /// Whether x is scaled to [-1, 1] and y standardised by Phase I; otherwise both stay in their own units.
+    pub scaled: bool,
+}
+
+/// How far the steps of the paper's oracle go.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum OracleRate {
+    /// 2000 steps of gradient descent at this rate.
+    Steps(f64),
+    /// As far as they need to: least squares, by Levenberg-Marquardt from several starts.
+    Fitted,
 }
 
 /// Settings of the preset `theory`.
@@ -156,6 +177,10 @@ impl Default for PaperSettings {
             exploration: 1.0,
             explore_trials: None,
             warp: false,
+            oracle_rate: OracleRate::Steps(1e-11),
+            ascent_rate: 1e-4,
+            from_best: false,
+            scaled: false,
         }
     }
 }
@@ -195,8 +220,17 @@ impl Settings {
         let bad = |key, problem| Err(MethodError::BadSetting { key, problem });
         let exploration = match self {
             Self::Default(DefaultSettings { exploration, .. }) => *exploration,
-            Self::Paper(PaperSettings { exploration, range, .. }) => {
+            Self::Paper(PaperSettings { exploration, range, oracle_rate, ascent_rate, .. }) => {
                 check_range(*range)?;
+                let is_rate = |rate: f64| rate.is_finite() && rate > 0.0;
+                if let OracleRate::Steps(rate) = *oracle_rate
+                    && !is_rate(rate)
+                {
+                    return bad("oracle_rate", format!("{rate} must be finite and above 0"));
+                }
+                if !is_rate(*ascent_rate) {
+                    return bad("ascent_rate", format!("{ascent_rate} must be finite and above 0"));
+                }
                 *exploration
             }
             Self::Theory(TheorySettings { exploration, constants, .. }) => {
@@ -249,7 +283,7 @@ impl Settings {
                 };
                 Refit { scaled: *scaled, warp: *warp, noise, restarts: *restarts }
             }
-            Self::Paper(paper) => Refit { scaled: false, warp: paper.warp, noise: NOISE, restarts: 1 },
+            Self::Paper(paper) => Refit { scaled: paper.scaled, warp: paper.warp, noise: NOISE, restarts: 1 },
             Self::Theory(theory) => {
                 Refit { scaled: false, warp: theory.warp, noise: NOISE, restarts: theory.restarts }
             }
@@ -299,6 +333,10 @@ struct Keys {
     hidden: Option<Vec<usize>>,
     activation: Option<Activation>,
     range: Option<f64>,
+    oracle_rate: Option<RateOrFitted>,
+    ascent_rate: Option<f64>,
+    from_best: Option<bool>,
+    scaled: Option<bool>,
     constants: Option<Constants>,
 }
 
@@ -309,6 +347,19 @@ enum Preset {
     Default,
     Paper,
     Theory,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a learning rate or \"fitted\"")]
+enum RateOrFitted {
+    Rate(f64),
+    Fitted(Fitted),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Fitted {
+    Fitted,
 }
 
 #[derive(Debug, Deserialize)]
@@ -338,8 +389,10 @@ impl TryFrom<Keys> for Settings {
         if keys.preset != Preset::Default && keys.aim.is_some() {
             return Err(only_with("aim", "default"));
         }
-        if keys.preset != Preset::Paper && keys.range.is_some() {
-            return Err(only_with("range", "paper"));
+        if keys.preset != Preset::Paper
+            && let Some(key) = keys.reading_of_the_paper()
+        {
+            return Err(only_with(key, "paper"));
         }
         if keys.preset != Preset::Theory && keys.constants.is_some() {
             return Err(only_with("constants", "theory"));
@@ -360,6 +413,18 @@ fn only_with(key: &'static str, preset: &str) -> MethodError {
 }
 
 impl Keys {
+    /// A key that only the preset `paper` has, if one is set.
+    fn reading_of_the_paper(&self) -> Option<&'static str> {
+        let keys = [
+            ("range", self.range.is_some()),
+            ("oracle_rate", self.oracle_rate.is_some()),
+            ("ascent_rate", self.ascent_rate.is_some()),
+            ("from_best", self.from_best.is_some()),
+            ("scaled", self.scaled.is_some()),
+        ];
+        keys.into_iter().find(|(_, is_set)| *is_set).map(|(key, _)| key)
+    }
+
     fn default_settings(self) -> DefaultSettings {
         let (default, aim) = (DefaultSettings::default(), self.aim.unwrap_or_default());
         DefaultSettings {
@@ -383,6 +448,10 @@ impl Keys {
             exploration: self.exploration.unwrap_or(default.exploration),
             explore_trials: self.explore_trials,
             warp: self.warp.unwrap_or(default.warp),
+            oracle_rate: self.oracle_rate.map_or(default.oracle_rate, RateOrFitted::into_oracle_rate),
+            ascent_rate: self.ascent_rate.unwrap_or(default.ascent_rate),
+            from_best: self.from_best.unwrap_or(default.from_best),
+            scaled: self.scaled.unwrap_or(default.scaled),
         })
     }
 
@@ -405,6 +474,15 @@ impl Keys {
         Layers {
             hidden: self.hidden.clone().unwrap_or(default.hidden),
             activation: self.activation.unwrap_or(default.activation),
+        }
+    }
+}
+
+impl RateOrFitted {
+    fn into_oracle_rate(self) -> OracleRate {
+        match self {
+            Self::Rate(rate) => OracleRate::Steps(rate),
+            Self::Fitted(Fitted::Fitted) => OracleRate::Fitted,
         }
     }
 }

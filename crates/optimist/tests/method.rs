@@ -52,6 +52,34 @@ fn an_optimizer_rebuilt_from_its_record_suggests_what_the_original_does() {
 }
 
 #[test]
+fn a_batch_is_what_asking_one_after_the_other_gives_and_leaves_nothing_behind() {
+    let bits = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    for name in Method::NAMES.into_iter().chain(["go-ucb:paper", "go-ucb:theory"]) {
+        let mut optimizer = name.parse::<Method>().unwrap().build(&mixed(), 20, 3).unwrap();
+        for round in 0..6_u64 {
+            let stream = |i: u64| rng(3, 10 * round + i);
+            let mut batch = optimizer.batch();
+            let suggested: Vec<Vec<f64>> = (0..3)
+                .map(|i| {
+                    let x = batch.suggest(&mut stream(i)).x;
+                    batch.propose(x.clone());
+                    x
+                })
+                .collect();
+            drop(batch);
+            for (i, x) in (0..).zip(&suggested) {
+                assert_eq!(bits(&optimizer.ask(&mut stream(i))), bits(x), "{name}, round {round}, point {i}");
+            }
+            for (i, x) in suggested.into_iter().enumerate().skip(usize::from(round == 4)) {
+                let outcome =
+                    if i == 2 { Outcome::Failed } else { Outcome::Value { y: x[0], noise_std: None } };
+                optimizer.tell(Observation { x, outcome }).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
 fn a_ranking_has_the_best_points_once_each_and_the_best_first() {
     for name in Method::NAMES {
         let mut optimizer = name.parse::<Method>().unwrap().build(&Domain::cube(2), 20, 0).unwrap();

@@ -1,14 +1,17 @@
 //! The commands, a file each, and what several of them do: play with progress shown, write the report.
 
 pub mod answers;
+pub mod outcomes;
 pub mod paper;
 mod progress;
 mod python;
+pub mod readings;
 pub mod report;
 pub mod run;
 pub mod speed;
 
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -36,17 +39,25 @@ fn play(experiment: &Experiment, out: &Path) -> anyhow::Result<(usize, Vec<Failu
     Ok((runs, failures?))
 }
 
-fn write_report(file: &Path, folder: &Path, notes: Vec<String>) -> anyhow::Result<Report> {
-    let report = Report::new(&results::read(file)?)
+fn write_report(
+    file: &Path,
+    folder: &Path,
+    notes: Vec<String>,
+    lines: Option<NonZeroUsize>,
+) -> anyhow::Result<Report> {
+    let mut report = Report::new(&results::read(file)?)
         .map_err(|error| anyhow::anyhow!("{}: {error}", file.display()))?
         .with_notes(notes);
+    if let Some(lines) = lines {
+        report = report.with_lines(lines.get());
+    }
     report.write(folder)?;
     Ok(report)
 }
 
 /// The peers of these that work, and a line for the report about each that does not.
 fn working_peers(names: impl IntoIterator<Item = &'static str>) -> (Vec<String>, Vec<String>) {
-    eprintln!("looking which peers there are");
+    eprintln!("checking which peers are available");
     let (mut working, mut notes) = (Vec::new(), Vec::new());
     for name in names {
         match peer::check(name) {
@@ -68,6 +79,7 @@ fn exit_code(failures: &[Failure]) -> ExitCode {
     if failures.is_empty() {
         return ExitCode::SUCCESS;
     }
-    eprintln!("{} runs failed; start again to try them once more", failures.len());
+    let runs = if failures.len() == 1 { "1 run".to_owned() } else { format!("{} runs", failures.len()) };
+    eprintln!("{runs} failed; run the same command again to retry");
     ExitCode::FAILURE
 }

@@ -61,7 +61,7 @@ pub fn execute(args: PaperArgs) -> anyhow::Result<ExitCode> {
     let results = args.out.join("results.jsonl");
     let (_, failures) = play(&experiment, &results)?;
     notes.extend(failures.iter().map(|failure| format!("A run failed: {failure}.")));
-    let report = write_report(&results, &args.out, notes)?;
+    let report = write_report(&results, &args.out, notes, None)?;
     print(&format!("{}\n{}\n", report.summary(), whereabouts(&args.out)))?;
     Ok(exit_code(&failures))
 }

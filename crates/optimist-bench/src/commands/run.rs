@@ -77,7 +77,7 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     let experiment =
         Experiment { grids: vec![grid], horizon: args.horizon.map(usize::from), seed: args.seed, jobs };
     for (task, optimizer) in experiment.unfit() {
-        eprintln!("left out: {optimizer} on {task}, since peers know no constraints");
+        eprintln!("skipped {optimizer} on {task}: peers don't support constraints");
     }
     let (runs, failures) = play(&experiment, &args.out)?;
     let file = args.out.display();

@@ -43,12 +43,12 @@ pub struct SpeedArgs {
 /// One measurement, in the process that `speed` starts for it.
 #[derive(Debug, Args)]
 pub struct CellArgs {
-    /// The optimizer.
+    /// Name of the optimizer to time.
     optimizer: String,
     /// Observations that it is told before.
     #[arg(long, default_value_t = 72)]
     n: usize,
-    /// Coordinates.
+    /// Number of coordinates of the space.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
     d: u16,
     /// Where it may run.
@@ -104,7 +104,7 @@ pub fn execute(args: SpeedArgs) -> anyhow::Result<ExitCode> {
     let [page, text] = ["speed.html", "speed.md"].map(|name| args.out.join(name));
     print(&format!("{}\nwritten to {} and {}\n", report.summary(), page.display(), text.display()))?;
     if failed > 0 {
-        eprintln!("{failed} measurements failed; start again to try them once more");
+        eprintln!("{failed} measurements failed; run the same command again to retry");
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

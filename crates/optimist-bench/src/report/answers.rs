@@ -22,7 +22,7 @@ pub struct Answers {
 /// What one optimizer's answers are worth on one half of a group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerRow {
-    /// The half.
+    /// Whether the tasks are those to choose by or those to confirm a choice.
     pub half: Half,
     /// The group; `None` for all of them, which then count alike.
     pub group: Option<Group>,

@@ -67,7 +67,7 @@ pub enum Standing {
 /// Mean ranks of optimizers over the tasks that all of them have played.
 #[derive(Debug, PartialEq)]
 pub struct Ranking {
-    /// The tasks.
+    /// Names of the tasks that all of these have played.
     pub tasks: Vec<&'static str>,
     /// Least cumulative regret first.
     pub rows: Vec<RankRow>,
@@ -76,7 +76,7 @@ pub struct Ranking {
 /// An optimizer's mean ranks: 1 is the least regret, and equals share the mean of their places.
 #[derive(Debug, PartialEq)]
 pub struct RankRow {
-    /// Its name.
+    /// Name of the optimizer.
     pub optimizer: String,
     /// In cumulative regret.
     pub cumulative: f64,

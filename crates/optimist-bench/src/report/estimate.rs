@@ -3,7 +3,7 @@
 /// A mean, and half the width of its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The mean.
+    /// Mean over the repetitions.
     pub mean: f64,
     /// 1.96 sd/√reps with the sample's standard deviation; `None` for a single repetition.
     pub half_width: Option<f64>,

@@ -89,8 +89,7 @@ fn cell(column: usize, cell: &Cell) -> String {
 /// Panels side by side as far as the screen is wide, and one legend for all.
 fn figure(figure: &FigureBlock) -> String {
     let panels: String = figure.parts.iter().map(|part| panel(part, figure)).collect();
-    let names = figure.parts.iter().flat_map(|part| &part.rows).map(|row| row.optimizer.as_str());
-    panels_with_legend(&panels, names, &figure.caption)
+    panels_with_legend(&panels, figure.shown.iter().copied(), &figure.caption)
 }
 
 fn panels_with_legend<'a>(panels: &str, names: impl Iterator<Item = &'a str>, caption: &str) -> String {
@@ -103,7 +102,7 @@ fn panels_with_legend<'a>(panels: &str, names: impl Iterator<Item = &'a str>, ca
 }
 
 fn panel(part: &TaskReport, figure: &FigureBlock) -> String {
-    format!("<div>{}</div>\n", figure::panel(part, figure.measure))
+    format!("<div>{}</div>\n", figure::panel(part, figure.measure, &figure.shown))
 }
 
 fn legend_entry(name: &str) -> String {

@@ -48,11 +48,13 @@ pub struct Report {
     pub answers: Answers,
     /// What a reader should know about how the records came to be, such as peers that are missing.
     pub notes: Vec<String>,
+    /// How many optimizers a panel of a figure shows at most; tables have all.
+    pub most_lines: usize,
 }
 
 /// What the records of one task say.
 pub struct TaskReport {
-    /// The task.
+    /// The task of these records.
     pub task: &'static Task,
     /// Asks of each run, after the points of Phase I.
     pub horizon: usize,
@@ -66,7 +68,7 @@ pub struct Row {
     pub optimizer: String,
     /// How many repetitions there are.
     pub reps: usize,
-    /// Cumulative regret.
+    /// Sum of the regrets of all rounds.
     pub cumulative: Summary,
     /// Regret of the best round so far.
     pub simple: Summary,
@@ -94,9 +96,9 @@ pub enum ReportError {
     Duplicate {
         /// The first line, counted from 1.
         first: usize,
-        /// The second.
+        /// The later line, counted from 1.
         second: usize,
-        /// Which run.
+        /// Optimizer, task, repetition and seed of both.
         run: String,
     },
     /// Records of runs that cannot be compared.
@@ -109,7 +111,7 @@ pub enum ReportError {
         line: usize,
         /// The first line of the same task.
         first: usize,
-        /// The task.
+        /// Name of the task.
         task: String,
         /// Points of Phase I and asks of that line.
         expected: (usize, usize),
@@ -124,7 +126,7 @@ pub enum ReportError {
 pub struct WriteError {
     /// The file or folder.
     pub path: PathBuf,
-    /// Why.
+    /// What the system said.
     pub problem: String,
 }
 
@@ -153,6 +155,7 @@ impl Report {
             ),
             answers: Answers::new(records),
             notes: Vec::new(),
+            most_lines: figure::MOST_LINES,
             tasks,
         })
     }
@@ -160,6 +163,11 @@ impl Report {
     /// The same with something more to know about the records.
     pub fn with_notes(self, notes: Vec<String>) -> Report {
         Report { notes, ..self }
+    }
+
+    /// The same with so many lines in a panel at most.
+    pub fn with_lines(self, most_lines: usize) -> Report {
+        Report { most_lines, ..self }
     }
 
     /// Every task, for a terminal.
@@ -208,9 +216,10 @@ impl Report {
         save("report.md", self.to_markdown().as_bytes())?;
         save("results.csv", self.to_csv().as_bytes())?;
         for panels in arrange::rows_of_three(&self.tasks) {
+            let shown = figure::shown(&panels.parts, self.most_lines);
             for measure in Measure::ALL {
                 let path = page::figure_path(&panels, measure);
-                save(&format!("{path}.svg"), figure::row(&panels.parts, measure).as_bytes())?;
+                save(&format!("{path}.svg"), figure::row(&panels.parts, measure, &shown).as_bytes())?;
             }
         }
         Ok(())
@@ -302,4 +311,9 @@ fn check(records: &[RunRecord]) -> Result<(), ReportError> {
         }
     }
     Ok(())
+}
+
+/// The probability of Wilcoxon's signed-rank test; `None` if no difference is other than 0.
+pub(crate) fn signed_rank_p(differences: &[f64]) -> Option<f64> {
+    stats::signed_rank(differences).map(|test| test.p)
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::{self, AnswerRow, Answers};
 use super::arrange::{Panels, rows_of_three};
-use super::{AskTime, Measure, REFERENCE, Report, Row, RunKey, Standing, TaskReport, number};
-use crate::figure::legend_order;
+use super::{AskTime, Measure, REFERENCE, RankRow, Report, RunKey, Standing, TaskReport, number};
+use crate::figure::{self, legend_order};
 use crate::task::{Half, Noise};
 
 /// The folder of the figures, beside the page.
@@ -50,6 +50,8 @@ pub(crate) struct FigureBlock<'a> {
     pub(super) caption: String,
     pub(super) parts: Vec<&'a TaskReport>,
     pub(super) measure: Measure,
+    /// Optimizers that have a line.
+    pub(super) shown: Vec<&'a str>,
 }
 
 /// Figures that are drawn already, side by side.
@@ -70,9 +72,10 @@ pub(super) fn figure_path(panels: &Panels, measure: Measure) -> String {
 
 /// The whole page.
 pub(super) fn page(report: &Report) -> Vec<Block<'_>> {
-    let mut page = vec![Block::Title("Benchmark report".into()), Block::Text(contents(report))];
+    let mut page = vec![Block::Title("Benchmark report".into())];
+    page.extend(verdict(report).map(Block::Text));
+    page.push(Block::Text(contents(report)));
     page.extend(report.mixed_engines.clone().map(Block::Text));
-    page.extend(findings(report).map(Block::Text));
     let notes: Vec<String> = report.notes.iter().cloned().chain(coverage(report)).collect();
     if !notes.is_empty() {
         page.push(Block::List(notes));
@@ -100,34 +103,48 @@ fn contents(report: &Report) -> String {
     format!("{n_tasks}, {n_optimizers}, {}; {}; seed {seeds}.", count(reps, "repetition"), count(runs, "run"))
 }
 
-/// On how many tasks GO-UCB has the least mean regret, and who has it elsewhere.
-fn findings(report: &Report) -> Option<String> {
-    if report.comparisons.is_empty() {
-        return None;
-    }
+/// Who is first, and how GO-UCB fares: by mean rank over the largest set of tasks that several have played.
+fn verdict(report: &Report) -> Option<String> {
+    let ranking = report.rankings.iter().find(|ranking| ranking.rows.len() > 1)?;
     let sentences = Measure::ALL.map(|measure| {
-        let met: Vec<(&TaskReport, &Row)> = report
-            .tasks
-            .iter()
-            .filter(|part| part.rows.len() > 1)
-            .filter_map(|part| Some((part, part.row(REFERENCE)?)))
-            .collect();
-        let (ahead, behind): (Vec<_>, Vec<_>) =
-            met.iter().partition(|(part, row)| part.standing(row, measure) == Standing::Best);
-        let leader = |part: &TaskReport| {
-            let best = part.rows.iter().find(|row| part.standing(row, measure) == Standing::Best);
-            best.map_or_else(String::new, |row| format!(" (`{}`)", row.optimizer))
+        let rank = |row: &RankRow| match measure {
+            Measure::Cumulative => row.cumulative,
+            Measure::Simple => row.simple,
         };
-        let elsewhere: Vec<String> =
-            behind.iter().map(|(part, _)| format!("{}{}", part.task.name, leader(part))).collect();
-        let but = match elsewhere.is_empty() {
-            true => String::new(),
-            false => format!("; elsewhere it is another's: {}", elsewhere.join(", ")),
-        };
-        format!("the least mean {} regret on {} of {} tasks{but}", measure.name(), ahead.len(), met.len())
+        let named = |row: &RankRow| format!("`{}` ({:.2})", row.optimizer, rank(row));
+        let least = ranking.rows.iter().map(rank).fold(f64::INFINITY, f64::min);
+        let first: Vec<&RankRow> = ranking.rows.iter().filter(|row| rank(row) == least).collect();
+        let leaders = first.iter().map(|row| named(row)).collect::<Vec<_>>().join(", ");
+        let are = if first.len() == 1 { "has the best mean rank" } else { "share the best mean rank" };
+        let reference = ranking.row(REFERENCE).map(|own| {
+            let parts = report.tasks.iter().filter(|part| ranking.tasks.contains(&part.task.name));
+            let is_first = |part: &&TaskReport| {
+                part.row(REFERENCE).is_some_and(|row| part.standing(row, measure) == Standing::Best)
+            };
+            let n_first = parts.filter(is_first).count();
+            let tasks = count(ranking.tasks.len(), "task");
+            let place = ranking.rows.iter().filter(|row| rank(row) < rank(own)).count() + 1;
+            let place = if rank(own) == least {
+                String::new()
+            } else {
+                format!("is {} of {} ({:.2}) and ", ordinal(place), ranking.rows.len(), rank(own))
+            };
+            format!(" `{REFERENCE}` {place}has the least mean regret on {n_first} of {tasks}.")
+        });
+        format!("By {} regret {leaders} {are}.{}", measure.name(), reference.unwrap_or_default())
     });
-    let [cumulative, simple] = sentences;
-    Some(format!("`{REFERENCE}` has {cumulative}. It has {simple}."))
+    Some(sentences.join(" "))
+}
+
+/// `1st`, `2nd`, `3rd`, `4th`.
+fn ordinal(n: usize) -> String {
+    let ending = match (n % 10, n % 100) {
+        (1, rest) if rest != 11 => "st",
+        (2, rest) if rest != 12 => "nd",
+        (3, rest) if rest != 13 => "rd",
+        _ => "th",
+    };
+    format!("{n}{ending}")
 }
 
 /// Optimizers that played less than others, those of the same part together.
@@ -284,12 +301,20 @@ fn comparisons(report: &Report) -> Vec<Block<'_>> {
 
 fn regrets<'a>(panels: Panels<'a>, report: &Report) -> Vec<Block<'a>> {
     let mut blocks = vec![Block::Heading(panels.title.clone())];
+    let shown = figure::shown(&panels.parts, report.most_lines);
+    let played = panels.parts.iter().flat_map(|part| &part.rows).map(|row| row.optimizer.as_str());
+    let n_played = played.collect::<BTreeSet<_>>().len();
+    let which = match shown.len() < n_played {
+        true => format!("; the best {} of {n_played} optimizers", shown.len()),
+        false => String::new(),
+    };
     for measure in Measure::ALL {
         blocks.push(Block::Figure(FigureBlock {
             path: figure_path(&panels, measure),
-            caption: format!("{}: mean {} regret ± 1.96 sd/√reps", panels.title, measure.name()),
+            caption: format!("{}: mean {} regret ± 1.96 sd/√reps{which}", panels.title, measure.name()),
             parts: panels.parts.clone(),
             measure,
+            shown: shown.clone(),
         }));
     }
     for measure in Measure::ALL {

@@ -72,7 +72,7 @@ pub enum Timing {
     },
     /// Something went wrong.
     Failed {
-        /// What.
+        /// Why it was not measured, for people to read.
         reason: String,
     },
 }

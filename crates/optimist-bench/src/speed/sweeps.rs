@@ -12,7 +12,7 @@ pub const PEERS: [&str; 7] =
 /// What is measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sweeps {
-    /// The optimizers.
+    /// Names of the optimizers to time.
     pub optimizers: Vec<String>,
     /// On one core, on all, or both.
     pub cores: Vec<Cores>,

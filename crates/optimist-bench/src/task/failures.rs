@@ -30,9 +30,9 @@ pub enum Region {
     },
     /// The inside of a ball.
     Island {
-        /// Its centre.
+        /// Centre of the ball, in the unit cube.
         centre: Vec<f64>,
-        /// Its radius.
+        /// Radius of the ball, in sides of the cube.
         radius: f64,
     },
 }

@@ -2,22 +2,22 @@
 
 use std::process::ExitCode;
 
-use anyhow::bail;
-use clap::Args;
+use clap::{ArgGroup, Args};
 use optimist_study::view::TrialView;
 use optimist_study::view::number::significant;
-use optimist_study::{Amendment, Kept, Measurement, State, Trial, TrialState};
+use optimist_study::{Amendment, Kept, Measurement, Outcomes, State, Trial, TrialState};
 use serde_json::{Map, Value};
 
 use super::tell::metrics;
-use crate::pairs::read_pairs;
-use crate::show::{in_short, print, print_json};
+use crate::pairs::{Told, measured, read_pairs, told};
+use crate::show::{in_short, print, print_json, values};
 use crate::storage::StudyArgs;
 
 const EXAMPLES: &str = "\
 Examples:
   optimist amend film 7 71.5 --reason 'mistyped as 715'
   optimist amend film 7 --with temperature=186       it was run with another temperature than it was asked for
+  optimist amend net 7 accuracy=0.39                 of several outcomes the others stay
   optimist amend film 7 --failed --reason 'wrong gas bottle'
   optimist amend film 7 --cancelled                  as if it had never been asked for; it does not count
 
@@ -30,33 +30,34 @@ Exit status: 0 if that is stored, 1 if it cannot be, 2 if the command line is wr
 /// Options of `optimist amend`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(group(ArgGroup::new("correction").args(["value", "with", "failed", "cancelled"]).required(true).multiple(true)))]
 pub struct AmendArgs {
     #[command(flatten)]
     study: StudyArgs,
-    /// The number of a trial that has ended
+    /// Number of a trial that has ended
     trial: usize,
-    /// What was really measured: a finite number
-    #[arg(allow_negative_numbers = true, conflicts_with_all = ["failed", "cancelled"])]
-    value: Option<f64>,
-    /// A value that was really used, as name=value; repeat it for several parameters
+    /// What was actually measured: a finite number; of several outcomes NAME=NUMBER, for those that were wrong
+    #[arg(value_parser = told, allow_negative_numbers = true, conflicts_with_all = ["failed", "cancelled"])]
+    value: Vec<Told>,
+    /// A value that was actually used, as name=value; can be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     with: Vec<String>,
     /// There is no value at this point
     #[arg(long, conflicts_with = "cancelled")]
     failed: bool,
-    /// Nobody measured it, and nobody will
+    /// Nobody measured the trial, and nobody will
     #[arg(long)]
     cancelled: bool,
     /// Standard deviation of the value's noise
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, requires = "value")]
-    noise_std: Option<f64>,
+    #[arg(long, value_name = "NUMBER", value_parser = told, allow_negative_numbers = true, requires = "value")]
+    noise_std: Vec<Told>,
     /// A remark to keep with the value
     #[arg(long, value_name = "TEXT", requires = "value")]
     note: Option<String>,
     /// Further results to keep with the value, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = metrics, requires = "value")]
     metrics: Option<Map<String, Value>>,
-    /// Why it is amended; with --failed, why there is no value
+    /// Reason for the correction; with --failed, why there is no value
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// Print the trial as a JSON object
@@ -68,14 +69,11 @@ pub struct AmendArgs {
 pub fn execute(args: AmendArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open()?;
     let with = read_pairs(&args.with, &study.state().definition().space)?;
-    let outcome = outcome(&args, study.state().trials().get(args.trial));
-    if outcome.is_none() && with.is_empty() {
-        bail!("say what was wrong: a value, --with NAME=VALUE, --failed or --cancelled");
-    }
+    let outcome = outcome(&args, study.state().trials().get(args.trial), study.state().outcomes())?;
     let kept = study.amend(args.trial, &with, outcome, args.reason.as_deref())?;
     let trial = &study.state().trials()[args.trial];
     if args.json {
-        print_json(&TrialView::new(trial))?;
+        print_json(&TrialView::new(trial).judged(trial, study.state().outcomes()))?;
     } else {
         print(in_words(study.state(), trial, kept))?;
     }
@@ -83,37 +81,50 @@ pub fn execute(args: AmendArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// What came of the trial instead; with a value, what is not given stays as it was told.
-fn outcome(args: &AmendArgs, known: Option<&Trial>) -> Option<Amendment> {
+fn outcome(
+    args: &AmendArgs,
+    known: Option<&Trial>,
+    outcomes: &Outcomes,
+) -> anyhow::Result<Option<Amendment>> {
     if args.cancelled {
-        return Some(Amendment::Cancelled);
+        return Ok(Some(Amendment::Cancelled));
     }
     if args.failed {
         let reason = args.reason.clone().unwrap_or_else(|| "reported as failed".to_owned());
-        return Some(Amendment::Failed { reason });
+        return Ok(Some(Amendment::Failed { reason, known: None }));
     }
-    let (noise_std, note) = (args.noise_std, args.note.clone());
+    if args.value.is_empty() {
+        return Ok(None);
+    }
+    let values = measured(&args.value, &args.noise_std, outcomes)?.values;
     let measured =
-        Measurement { value: args.value?, noise_std, note, metrics: args.metrics.clone().map(Box::new) };
+        Measurement { values, note: args.note.clone(), metrics: args.metrics.clone().map(Box::new) };
     let measured = known.map_or_else(|| measured.clone(), |known| known.corrected(measured.clone()));
-    Some(Amendment::Measured(measured))
+    Ok(Some(Amendment::Measured(measured)))
 }
 
 fn in_words(state: &State, trial: &Trial, kept: Kept) -> String {
     let number = trial.number;
     if kept == Kept::Already {
-        return format!("the log says so of trial {number} already; nothing was stored");
+        return format!("trial {number} already says so in the log; nothing was stored");
     }
-    let now = match trial.value() {
-        Some(value) if trial.state == TrialState::Complete => {
-            format!("complete, with {}", significant(value, 6))
+    let outcomes = state.outcomes();
+    let now = match trial.state {
+        TrialState::Complete => {
+            format!("complete, with {}", values(outcomes, |name| trial.value_of(name)))
         }
-        _ => trial.state.word().to_owned(),
+        other => other.word().to_owned(),
     };
     let now = format!("trial {number} is {now}, at {}", in_short(&trial.params));
     match trial.amendments.last() {
         Some(before) if !before.values.is_empty() => {
             let values: Vec<String> = before.values.iter().map(|value| significant(*value, 6)).collect();
             format!("{now}; it was {}, with {}", before.state.word(), values.join(" and "))
+        }
+        Some(before) if !before.measurements.is_empty() => {
+            let told: Vec<String> =
+                before.measurements.iter().map(|told| values(outcomes, |name| told.value(name))).collect();
+            format!("{now}; it was {}, with {}", before.state.word(), told.join(" and "))
         }
         Some(before) if before.state != trial.state => format!("{now}; it was {}", before.state.word()),
         _ => match state.best_observed() {

@@ -9,7 +9,7 @@ use optimist_study::view::number::shown;
 use optimist_study::{AskTell, Job};
 use serde_json::json;
 
-use crate::show::{cells, names, print, print_json, say, table};
+use crate::show::{cells, names, print, print_json, say, table, what_to_tell};
 use crate::storage::AnyStudyArgs;
 
 const EXAMPLES: &str = "\
@@ -17,7 +17,7 @@ Examples:
   optimist ask film                  the next trial: set it up, measure it, tell
   optimist ask film -n 4 --worker anna
   optimist ask film --json           {\"trial\": 7, \"params\": {\"temperature\": 181.2}, ...}
-  optimist ask film --lease 86400    not told within a day, it is given to the next who asks
+  optimist ask film --lease 86400    put back if no value is reported within a day
 
 The trial is yours until you tell its value (`optimist tell`) or that there is none (`optimist fail`), however long
 that takes; --lease sets a limit. What waits comes first, then what was enqueued, then what the optimizer suggests.
@@ -30,13 +30,13 @@ Exit status: 0 if there is a trial, 1 if not, 2 if the command line is wrong.";
 pub struct AskArgs {
     #[command(flatten)]
     study: AnyStudyArgs,
-    /// Ask for this many trials, to be measured at the same time
+    /// Number of trials to measure at the same time
     #[arg(short, long = "number", value_name = "K", default_value = "1")]
     n: NonZeroUsize,
-    /// Put a trial back if it is not told within this many seconds [default: never]
+    /// Put the trial back if its value is not reported within this many seconds [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     lease: Option<Duration>,
-    /// Who measures it; `optimist show` tells
+    /// Who measures it, as `optimist show` displays
     #[arg(long, value_name = "NAME")]
     worker: Option<String>,
     /// Print one JSON object for each trial
@@ -48,20 +48,18 @@ pub struct AskArgs {
 pub fn execute(args: AskArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open_to_ask()?;
     study.reclaim()?;
-    let mut jobs = Vec::new();
-    for _ in 0..args.n.get() {
-        let job = study.ask_within(args.worker.as_deref(), args.lease)?;
-        if args.json {
-            print_json(&json!({ "trial": job.trial, "params": job.params, "source": job.source.word() }))?;
-        }
-        jobs.push(job);
-    }
-    if !args.json {
+    let jobs = study.ask_many(args.n.get(), args.worker.as_deref(), args.lease)?;
+    if args.json {
+        jobs.iter().try_for_each(|job| {
+            print_json(&json!({ "trial": job.trial, "params": job.params, "source": job.source.word() }))
+        })?;
+    } else {
         print(in_words(&study, &jobs))?;
         let name = &study.definition().name;
+        let value = what_to_tell(&study.definition().outcomes);
         match &jobs[..] {
-            [job] => say(format!("when measured: optimist tell {name} {} VALUE", job.trial)),
-            _ => say(format!("when measured: optimist tell {name} TRIAL VALUE")),
+            [job] => say(format!("when measured: optimist tell {name} {} {value}", job.trial)),
+            _ => say(format!("when measured: optimist tell {name} TRIAL {value}")),
         }
     }
     let planned = study.definition().plan.trials;

@@ -16,7 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   optimist backup monday.db
   optimist backup monday.db --storage postgres://lab@server/studies
-  optimist show film --storage monday.db             a copy is a storage like any other
+  optimist show film --storage monday.db             a backup is a storage like any other
 
 Others may go on with the studies meanwhile: each is copied as it stands at one moment. The copy is read again and compared
 before it gets its name. Leases stay behind, so that trials that ran are taken up again in the copy.
@@ -27,7 +27,7 @@ Exit status: 0 if every study is copied, 1 if not, and then there is no FILE; 2 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BackupArgs {
-    /// The SQLite file to make; it must not be there
+    /// The SQLite file to create; must not exist yet
     file: PathBuf,
     #[command(flatten)]
     storage: StorageArgs,
@@ -41,7 +41,7 @@ pub fn execute(args: BackupArgs) -> anyhow::Result<ExitCode> {
     let (storage, file) = (args.storage.storage()?, &args.file);
     let place = file.display();
     if file.exists() {
-        bail!("{place} is there already; give another name, or remove it");
+        bail!("{place} already exists; choose another name, or remove it");
     }
     if !storage.exists()? {
         bail!("there is no {storage}, and so nothing to copy");

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Args;
 use optimist::space::Space;
-use optimist_study::Best;
 use optimist_study::view::number::{significant, with_uncertainty};
+use optimist_study::{Best, Outcomes, Search, State, Study};
 
 use crate::show::{cells, names, or_dash, print, print_json, table};
 use crate::storage::AnyStudyArgs;
@@ -18,6 +18,10 @@ Examples:
   optimist best film
   optimist best film --json | jq .params
   optimist best film -n 5
+  optimist best net --json | jq '.points[] | select(.knee)'      several goals
+
+Of several goals it shows the front: points that no other is expected to beat in all of them, with what they cover and the
+knee. With constraints it says how likely a point keeps them.
 
 The first is the point to bet on: that with the best expected value, by the optimizer's model. The best observed value
 may just have been lucky, and is shown beside it. The further ones of -n are by expected value, too; an optimizer without
@@ -31,9 +35,9 @@ Exit status: 0 if there is a value, 1 if not, 2 if the command line is wrong.";
 pub struct BestArgs {
     #[command(flatten)]
     study: AnyStudyArgs,
-    /// Show this many points
-    #[arg(short, long = "number", value_name = "K", default_value = "1")]
-    n: NonZeroUsize,
+    /// Number of points to show [default: 1, or the whole front of several goals]
+    #[arg(short, long = "number", value_name = "K")]
+    n: Option<NonZeroUsize>,
     /// Print one JSON object for each point
     #[arg(long)]
     json: bool,
@@ -42,12 +46,12 @@ pub struct BestArgs {
 /// Shows the best points; errors are printed by `main`.
 pub fn execute(args: BestArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open()?;
-    let ranking = study.ranking(args.n.get())?;
+    if study.state().outcomes().search() == Search::Front {
+        return execute_front(&mut study, &args);
+    }
+    let ranking = study.ranking(args.n.map_or(1, NonZeroUsize::get))?;
     let Some(best) = ranking.first() else {
-        bail!(
-            "study `{}` has no value yet, so nothing is best; `optimist show` tells how it stands",
-            study.name()
-        );
+        bail!("study `{}` has no value yet; `optimist show` shows its status", study.name());
     };
     let state = study.state();
     if args.json {
@@ -55,12 +59,34 @@ pub fn execute(args: BestArgs) -> anyhow::Result<ExitCode> {
     } else if ranking.len() == 1 {
         print(summary::best_points(state, Some(best)))?;
     } else {
-        print(in_words(&state.definition().space, &ranking))?;
+        print(in_words(state, &ranking))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn in_words(space: &Space, ranking: &[Best]) -> String {
+/// Several goals have no best point, but a front.
+fn execute_front(study: &mut Study, args: &BestArgs) -> anyhow::Result<ExitCode> {
+    let Some(mut front) = study.front()? else {
+        bail!(
+            "study `{}` has no trial yet of which every outcome was measured, so there is no front; `optimist show` tells how \
+             it stands",
+            study.name()
+        );
+    };
+    if args.json {
+        front.points.truncate(args.n.map_or(usize::MAX, NonZeroUsize::get));
+        print_json(&front)?;
+    } else {
+        print(summary::front(study.state(), &front, args.n.map_or(usize::MAX, NonZeroUsize::get)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn in_words(state: &State, ranking: &[Best]) -> String {
+    let (outcomes, space) = (state.outcomes(), &state.definition().space);
+    if !outcomes.is_one() {
+        return several_in_words(outcomes, space, ranking);
+    }
     let title = ["trial", "observed value", "expected value"].into_iter().chain(names(space));
     let title = title.map(str::to_owned).collect();
     let row = |best: &Best| {
@@ -71,4 +97,18 @@ fn in_words(space: &Space, ranking: &[Best]) -> String {
     };
     let rows: Vec<Vec<String>> = std::iter::once(title).chain(ranking.iter().map(row)).collect();
     table(rows)
+}
+
+fn several_in_words(outcomes: &Outcomes, space: &Space, ranking: &[Best]) -> String {
+    let title = ["trial", "feasible"].into_iter().chain(outcomes.names()).chain(names(space));
+    let row = |best: &Best| {
+        let of_outcomes = best.outcomes.0.iter().map(|(_, one)| match one.std {
+            Some(std) => with_uncertainty(one.expected, std),
+            None => significant(one.expected, 6),
+        });
+        let first = [or_dash(best.trial), or_dash(best.feasible.map(summary::percent))];
+        first.into_iter().chain(of_outcomes).chain(cells(&best.params, space)).collect()
+    };
+    let title = title.map(str::to_owned).collect();
+    table(std::iter::once(title).chain(ranking.iter().map(row)).collect())
 }

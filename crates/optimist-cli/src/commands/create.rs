@@ -5,10 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
+use optimist_study::view::number::count;
 use optimist_study::{Storage, Study, StudyError, StudyFile, StudyFileError};
 use serde_json::json;
 
-use crate::show::{print, print_json, say};
+use crate::show::{print, print_json, say, what_to_tell};
 use crate::storage::StorageArgs;
 
 const EXAMPLES: &str = "\
@@ -18,8 +19,8 @@ Examples:
   optimist create film.jsonl                 a study from the log that `optimist export` wrote
   optimist create sim.toml --storage postgres://me@lab/studies    then `optimist worker sim` anywhere
 
-Done again after the file has changed, it takes over the new plan (trials, objective, stopping). A study file
-without [objective] is for a person who measures; `optimist run` also begins the study, and then runs it.
+Run again after the file has changed, it adopts the new plan (trials, objective, stopping). A study file without
+[objective] is for a person who measures; `optimist run` also creates the study, and then runs it.
 
 Exit status: 0 if the study is there, 1 if it cannot be, 2 if the file or the command line is wrong.";
 
@@ -31,7 +32,7 @@ pub struct CreateArgs {
     file: PathBuf,
     #[command(flatten)]
     storage: StorageArgs,
-    /// Call the study so, whatever the file says
+    /// Name of the study, instead of what the file says
     #[arg(long)]
     name: Option<String>,
     /// Print the result as a JSON object
@@ -66,13 +67,16 @@ pub fn execute(args: CreateArgs) -> anyhow::Result<ExitCode> {
     } else {
         let file = args.file.display();
         print(match (was_there, n_trials) {
-            (true, _) => format!("study `{name}` was in {storage} before; its plan is that of {file} now"),
+            (true, _) => {
+                format!("study `{name}` already exists in {storage}; its plan is now that of {file}")
+            }
             (false, 0) => format!("study `{name}` is in {storage}"),
-            (false, n) => format!("study `{name}` is in {storage}, with {n} trials"),
+            (false, n) => format!("study `{name}` is in {storage}, with {}", count(n, "trial")),
         })?;
         if !was_there && state.plan().objective.is_none() {
             say(format!(
-                "next: `optimist ask {name}` says what to measure, `optimist tell {name} TRIAL VALUE` takes it"
+                "next: `optimist ask {name}` says what to measure, `optimist tell {name} TRIAL {}` takes it",
+                what_to_tell(state.outcomes())
             ));
         }
     }
@@ -81,7 +85,13 @@ pub fn execute(args: CreateArgs) -> anyhow::Result<ExitCode> {
 
 /// Opens the study that `file` describes, or begins it; whether it was there.
 pub fn begin(storage: &Storage, file: &StudyFile) -> anyhow::Result<(Study, bool)> {
-    match Study::resume_or_create(storage, file.definition.clone()) {
+    let mut definition = file.definition.clone();
+    if storage.is_remote() {
+        // Commands do not travel: the server keeps the one that it has, and each machine says what it runs.
+        let known = Study::open(storage, &definition.name).ok();
+        definition.plan.objective = known.and_then(|study| study.state().plan().objective.clone());
+    }
+    match Study::resume_or_create(storage, definition) {
         Err(StudyError::Method(error)) => Err(file.wrong_settings(&error).into()),
         opened => Ok(opened?),
     }

@@ -23,10 +23,10 @@ Exit status: 0 if it is gone, 1 if it is still there, 2 if the command line is w
 pub struct DeleteArgs {
     #[command(flatten)]
     study: StudyArgs,
-    /// Do not ask
+    /// Don't ask for confirmation
     #[arg(long, short)]
     yes: bool,
-    /// Delete it even while trials run
+    /// Delete the study even while trials are running
     #[arg(long)]
     force: bool,
     /// Print the result as a JSON object
@@ -42,13 +42,11 @@ pub fn execute(args: DeleteArgs) -> anyhow::Result<ExitCode> {
         (study.name().to_owned(), study.state().trials().len(), study.state().running().count());
     if n_running > 0 && !args.force {
         let are = if n_running == 1 { "1 trial runs" } else { &format!("{n_running} trials run") };
-        bail!("{are} in study `{name}`; `optimist show {name}` tells where; --force deletes it all the same");
+        bail!("{are} in study `{name}`; `optimist show {name}` lists them; --force deletes the study anyway");
     }
     if !args.yes {
         if !io::stdin().is_terminal() {
-            bail!(
-                "study `{name}` is deleted only if somebody says yes; give --yes where nobody can be asked"
-            );
+            bail!("study `{name}` is only deleted after confirmation; pass --yes to skip the question");
         }
         let question =
             format!("delete study `{name}` with its {} for good? [y/N] ", count(n_trials, "trial"));

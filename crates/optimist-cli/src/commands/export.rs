@@ -33,10 +33,10 @@ pub struct ExportArgs {
     study: StudyArgs,
     /// The file to write, or - for standard output
     file: PathBuf,
-    /// Overwrite the file if it is there
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
-    /// Say what was written as a JSON object; not with -, which is JSON lines anyway
+    /// Print the result as a JSON object; not with -, whose output is JSON lines already
     #[arg(long)]
     json: bool,
 }
@@ -53,7 +53,7 @@ pub fn execute(args: ExportArgs) -> anyhow::Result<ExitCode> {
     options.write(true).create(true).truncate(true).create_new(!args.force).mode(0o600);
     let file = match options.open(&args.file) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            bail!("{shown} is there already; give another name, or --force to overwrite it")
+            bail!("{shown} already exists; choose another name, or pass --force to overwrite it")
         }
         opened => opened.with_context(|| format!("cannot write {shown}"))?,
     };

@@ -2,19 +2,22 @@
 
 use std::process::ExitCode;
 
+use anyhow::bail;
 use clap::Args;
 use optimist::space::Assignment;
 use optimist_study::view::TrialView;
-use optimist_study::{Evaluation, FailureKind, Kept, StudyError, Trial, TrialState};
+use optimist_study::{Evaluation, FailureKind, Kept, Measurement, Outcomes, StudyError, Trial, TrialState};
 
+use crate::pairs::{Told, measured, told};
 use crate::show::{print, print_json};
 use crate::storage::StudyArgs;
 
 const EXAMPLES: &str = "\
 Examples:
   optimist fail film 7 --reason 'the film peeled off'     the optimizer learns to stay away from there
-  optimist fail film 7 --retry --reason 'power cut'       the next who asks gets it again
+  optimist fail film 7 --retry --reason 'power cut'       put back for the next `ask`
   optimist fail film 7 --cancel                           nobody will measure it; it does not count
+  optimist fail crane 7 mass=3.2 --reason 'it diverged'   of several outcomes, one was measured all the same
 
 Exit status: 0 if that is stored, 1 if the trial has a value or there is none of that number, 2 if the command line
 is wrong.";
@@ -25,15 +28,18 @@ is wrong.";
 pub struct FailArgs {
     #[command(flatten)]
     study: StudyArgs,
-    /// Its number, as `optimist ask` gave it
+    /// Number of the trial, as given by `optimist ask`
     trial: usize,
+    /// Of several outcomes, those that were measured all the same, as NAME=NUMBER
+    #[arg(value_name = "KNOWN", value_parser = told, conflicts_with_all = ["cancel", "retry"])]
+    known: Vec<Told>,
     /// Why there is no value
     #[arg(long, value_name = "TEXT", default_value = "reported as failed")]
     reason: String,
-    /// It was bad luck, not the point: put the trial back, unless it was tried `max_attempts` times
+    /// Blame bad luck, not the point: put the trial back, unless it was tried `max_attempts` times
     #[arg(long, conflicts_with = "cancel")]
     retry: bool,
-    /// Give the trial up as if it had never been asked for; the optimizer learns nothing from it
+    /// Drop the trial as if it had never been asked for; the optimizer learns nothing from it
     #[arg(long, conflicts_with = "reason")]
     cancel: bool,
     /// Print the trial as a JSON object
@@ -49,20 +55,45 @@ pub fn execute(args: FailArgs) -> anyhow::Result<ExitCode> {
         Kept::Stored
     } else {
         let kind = if args.retry { FailureKind::Retried } else { FailureKind::Infeasible };
-        study.tell_with(args.trial, Evaluation::failed(kind, args.reason), None, &Assignment::default())?
+        let known = known(&args.known, &study.definition().outcomes)?;
+        let failed = Evaluation::Failed { kind, reason: args.reason, stderr: None, known };
+        study.tell_with(args.trial, failed, None, &Assignment::default())?
     };
     let max_attempts = study.definition().plan.max_attempts;
+    let outcomes = study.definition().outcomes.clone();
     let trial = study.trial(args.trial)?;
     if trial.state == TrialState::Complete {
         let (trial, state) = (trial.number, trial.state.word());
         return Err(StudyError::HasEnded { trial, state, wanted: "failed" }.into());
     }
     if args.json {
-        print_json(&TrialView::new(trial))?;
+        print_json(&TrialView::new(trial).judged(trial, &outcomes))?;
     } else {
         print(in_words(trial, max_attempts, kept))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The outcomes that were measured all the same.
+fn known(told: &[Told], outcomes: &Outcomes) -> anyhow::Result<Option<Box<Measurement>>> {
+    if told.is_empty() {
+        return Ok(None);
+    }
+    if outcomes.is_one() {
+        bail!("a failed trial has no value; `optimist tell` takes one, if there is one after all");
+    }
+    let measured = measured(told, &[], outcomes)?;
+    if let Some((name, _)) =
+        measured.values.iter().find(|(name, _)| !outcomes.names().any(|one| one == *name))
+    {
+        bail!("{}", outcomes.unknown(name));
+    }
+    match outcomes.known(measured.clone()) {
+        Some(known) if known.values.iter().count() == measured.values.iter().count() => {
+            Ok(Some(Box::new(known)))
+        }
+        _ => bail!("what was measured must be finite numbers; leave out what was not measured"),
+    }
 }
 
 fn in_words(trial: &Trial, max_attempts: usize, kept: Kept) -> String {
@@ -71,7 +102,7 @@ fn in_words(trial: &Trial, max_attempts: usize, kept: Kept) -> String {
     match (kept, trial.state) {
         (Kept::Already, _) => format!("trial {number} is {word} already; nothing was stored"),
         (Kept::Stored, TrialState::Waiting) => {
-            format!("trial {number} waits for the next who asks: attempt {} of {max_attempts}", attempts + 1)
+            format!("trial {number} is back in the queue: attempt {} of {max_attempts}", attempts + 1)
         }
         (Kept::Stored, TrialState::Failed) if attempts > 1 => {
             format!("trial {number} has failed; that was attempt {attempts}")

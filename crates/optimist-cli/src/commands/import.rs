@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
-use anyhow::{anyhow, bail};
-use clap::Args;
-use optimist_study::import::{self, BadRow, Found, ImportOptions};
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use optimist_study::import::{self, BadRow, DecimalMark, Found, ImportOptions};
+use optimist_study::view::number::count;
 use optimist_study::{Storage, Study};
 use serde_json::{Value, json};
 
@@ -14,45 +15,62 @@ use crate::storage::StorageArgs;
 const EXAMPLES: &str = "\
 Examples:
   optimist import coating notebook.csv --value thickness --map temp=temperature
+  optimist import coating german.csv --decimal comma              if it cannot tell what 1,234 is
   optimist import tune earlier.jsonl --dry-run                    only say what would happen
   optimist import tune sqlite:///optuna.db --optuna-study tune    into a study that is there
   optimist import tune optuna.db --create                         and make the study after Optuna's
 
-A table has a row for each trial, a column for each parameter and one for the value; an empty cell is a parameter that
-is inactive, a value `failed` a trial that gave none. Either all rows are imported or none. Rows that were imported
-before, with the same parameters and the same value, are not imported again.";
+A table has one row per trial, a column for each parameter and one for the value; an empty cell means that the parameter is
+inactive, the value `failed` that the trial gave none. Separators and decimal commas are recognised. Either all rows are
+imported or none. Rows that were imported before, with the same parameters and the same value, are not imported again.
+
+Exit status: 0 if the rows are in the study, 1 if not, 2 if the command line is wrong.";
 
 /// Options of `optimist import`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ImportArgs {
-    /// The name of the study
+    /// Name of the study
     study: String,
     /// A table (CSV, JSON, JSON lines) or an Optuna database
     file: String,
     #[command(flatten)]
     storage: StorageArgs,
-    /// The column of the value [default: value]
+    /// The column of the value [default: value]; several outcomes have columns of their names
     #[arg(long, value_name = "COLUMN")]
     value: Option<String>,
-    /// A column that is called otherwise than its parameter; may be given several times
-    #[arg(long, value_name = "COLUMN=PARAMETER")]
-    map: Vec<String>,
+    /// The parameter or outcome that a column holds, if their names differ; can be repeated
+    #[arg(long, value_name = "COLUMN=NAME", value_parser = mapped)]
+    map: Vec<(String, String)>,
+    /// What separates the columns of a CSV: `,`, `;`, `|` or tab; recognised if not given
+    #[arg(long, value_name = "CHARACTER", value_parser = separator)]
+    separator: Option<u8>,
+    /// How decimals are written in a CSV; recognised if not given
+    #[arg(long)]
+    decimal: Option<DecimalWord>,
     /// Which study of the Optuna database, if it has several
     #[arg(long, value_name = "NAME")]
     optuna_study: Option<String>,
-    /// Make the study if it is not there, with the parameters and direction of Optuna's
+    /// Create the study if it does not exist, with the parameters, directions and constraints of Optuna's
     #[arg(long)]
     create: bool,
-    /// Leave out rows that cannot be imported
+    /// Skip rows that cannot be imported, and list them
     #[arg(long)]
     skip_bad: bool,
-    /// Store nothing, only say what would be imported
+    /// Only print what would be imported
     #[arg(long)]
     dry_run: bool,
     /// Print the result as a JSON object
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DecimalWord {
+    /// 2.5
+    Point,
+    /// 2,5
+    Comma,
 }
 
 /// How many bad rows are shown.
@@ -62,14 +80,17 @@ const MOST_SHOWN: usize = 20;
 pub fn execute(args: ImportArgs) -> anyhow::Result<ExitCode> {
     let options = ImportOptions {
         value: args.value.clone(),
-        map: args.map.iter().map(|pair| mapped(pair)).collect::<anyhow::Result<_>>()?,
+        map: args.map.clone(),
         optuna_study: args.optuna_study.clone(),
+        separator: args.separator,
+        decimal: args.decimal.map(|word| match word {
+            DecimalWord::Point => DecimalMark::Point,
+            DecimalWord::Comma => DecimalMark::Comma,
+        }),
     };
     let mut study = open(&args, &args.storage.storage()?, &options)?;
     let found = import::read(&args.file, study.state().definition(), &options)?;
-    if !found.bad.is_empty() && !args.skip_bad {
-        bail!("{}", complaint(&found.bad));
-    }
+    check(&found, &args)?;
     let n_added = match args.dry_run {
         true => study.not_yet_there(&found.trials).len(),
         false => study.import(&found.trials)?.n_added,
@@ -93,9 +114,7 @@ fn open(args: &ImportArgs, storage: &Storage, options: &ImportOptions) -> anyhow
             let definition = import::definition_of_optuna(&args.study, &args.file, options)?;
             // Nothing is left behind if the rows turn out to be bad.
             let found = import::read(&args.file, &definition, options)?;
-            if !found.bad.is_empty() && !args.skip_bad {
-                bail!("{}", complaint(&found.bad));
-            }
+            check(&found, args)?;
             let memory = Storage::memory();
             Ok(Study::create(if args.dry_run { &memory } else { storage }, definition)?)
         }
@@ -103,31 +122,54 @@ fn open(args: &ImportArgs, storage: &Storage, options: &ImportOptions) -> anyhow
     }
 }
 
-fn mapped(pair: &str) -> anyhow::Result<(String, String)> {
-    let (column, parameter) =
-        pair.split_once('=').ok_or_else(|| anyhow!("--map takes column=parameter, got `{pair}`"))?;
+fn mapped(pair: &str) -> Result<(String, String), String> {
+    let (column, parameter) = pair.split_once('=').ok_or("expected COLUMN=PARAMETER or COLUMN=OUTCOME")?;
     Ok((column.to_owned(), parameter.to_owned()))
 }
 
-fn complaint(bad: &[BadRow]) -> String {
-    let mut lines = vec![format!("{} cannot be imported, so nothing was:", rows(bad.len()))];
-    lines.extend(bad.iter().take(MOST_SHOWN).map(|BadRow { place, reason }| format!("  {place}: {reason}")));
-    if bad.len() > MOST_SHOWN {
-        lines.push(format!("  … and {} more", bad.len() - MOST_SHOWN));
+fn separator(word: &str) -> Result<u8, String> {
+    match (word, word.as_bytes()) {
+        ("tab" | "\\t", _) => Ok(b'\t'),
+        (_, [one]) => Ok(*one),
+        _ => Err("give one character, or `tab`".to_owned()),
     }
-    lines.push("correct them, or leave them out with --skip-bad".to_owned());
-    lines.join("\n")
+}
+
+/// Refuses bad rows unless they may be skipped, and a file in which all are bad.
+fn check(found: &Found, args: &ImportArgs) -> anyhow::Result<()> {
+    let n_bad = found.bad.len();
+    if n_bad > 0 && !args.skip_bad {
+        let rows = count(n_bad, "row");
+        let advice = "correct them, or skip them with --skip-bad";
+        bail!("{rows} cannot be imported, so nothing was:{}\n{advice}", reasons(&found.bad));
+    }
+    if n_bad > 0 && found.trials.is_empty() && found.n_unfinished == 0 {
+        bail!("no row can be imported:{}", reasons(&found.bad));
+    }
+    Ok(())
+}
+
+/// A line for each bad row, but for the last of many.
+fn reasons(bad: &[BadRow]) -> String {
+    let mut lines: Vec<String> = bad
+        .iter()
+        .take(MOST_SHOWN)
+        .map(|BadRow { place, reason }| format!("\n  {place}: {reason}"))
+        .collect();
+    if bad.len() > MOST_SHOWN {
+        lines.push(format!("\n  … and {} more", bad.len() - MOST_SHOWN));
+    }
+    lines.concat()
 }
 
 fn in_words(args: &ImportArgs, found: &Found, n_added: usize) -> String {
     let would = if args.dry_run { "would be " } else { "" };
-    let mut parts = vec![format!("{} {would}imported into `{}`", rows(n_added), args.study)];
+    let mut parts = vec![format!("{} {would}imported into `{}`", count(n_added, "row"), args.study)];
     let n_known = found.trials.len() - n_added;
     let left_out = [(n_known, "already there"), (found.n_unfinished, "unfinished"), (found.bad.len(), "bad")];
-    parts.extend(left_out.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} left out: {what}")));
-    let reasons =
-        found.bad.iter().take(MOST_SHOWN).map(|BadRow { place, reason }| format!("\n  {place}: {reason}"));
-    parts.join("; ") + &reasons.collect::<String>()
+    parts.extend(left_out.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} skipped: {what}")));
+    let dialect = found.dialect.iter().map(|dialect| format!(" ({dialect})")).collect::<String>();
+    parts.join("; ") + &dialect + &reasons(&found.bad)
 }
 
 fn in_json(args: &ImportArgs, found: &Found, n_added: usize) -> Value {
@@ -139,9 +181,6 @@ fn in_json(args: &ImportArgs, found: &Found, n_added: usize) -> Value {
         "known": found.trials.len() - n_added,
         "unfinished": found.n_unfinished,
         "bad": bad.collect::<Vec<Value>>(),
+        "dialect": found.dialect,
     })
-}
-
-fn rows(n: usize) -> String {
-    format!("{n} row{}", if n == 1 { "" } else { "s" })
 }

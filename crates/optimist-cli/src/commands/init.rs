@@ -17,9 +17,9 @@ use crate::show::{print, print_json};
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist init                    asks, and writes study.toml
+  optimist init                    asks questions and writes study.toml
   optimist init film.toml
-  optimist init --yes              asks nothing: a study that runs, with its objective beside it
+  optimist init --yes              asks nothing: writes a runnable study and its objective
   optimist run study.toml
 
 Exit status: 0 if the files are written, 1 if not, 2 if the command line is wrong.";
@@ -31,10 +31,10 @@ pub struct InitArgs {
     /// The study file to write
     #[arg(default_value = "study.toml")]
     file: PathBuf,
-    /// Ask nothing: write an example that runs, and the objective.py that it measures with
+    /// Ask nothing: write a runnable example and its objective.py
     #[arg(long, short)]
     yes: bool,
-    /// Overwrite files that are there
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
     /// Print what was written as a JSON object
@@ -59,7 +59,7 @@ pub fn execute(args: InitArgs) -> anyhow::Result<ExitCode> {
             bail!("stopped before the last answer; nothing was written");
         };
         write(&args.file, &template::study(&answers))?;
-        let mistaken = || format!("{} is written, but needs a correction", args.file.display());
+        let mistaken = || format!("{} was written, but needs a correction", args.file.display());
         StudyFile::read(&args.file).with_context(mistaken)?;
         has_command = !answers.command.is_empty();
     }
@@ -75,7 +75,7 @@ pub fn execute(args: InitArgs) -> anyhow::Result<ExitCode> {
 
 fn refuse_to_overwrite(file: &Path, force: bool) -> anyhow::Result<()> {
     if file.exists() && !force {
-        bail!("{} is there already; give another name, or --force to overwrite it", file.display());
+        bail!("{} already exists; choose another name, or pass --force to overwrite it", file.display());
     }
     Ok(())
 }

@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use optimist_study::view::number::significant;
+use optimist_study::NamedOutcome;
+use optimist_study::view::number::{count, significant};
 use optimist_study::view::{ListedStudy, StudySummary};
 
-use crate::show::{age, or_dash, print, print_json, say, table};
+use crate::show::{age, print, print_json, say, table};
 use crate::storage::{StorageArgs, names};
 
 const EXAMPLES: &str = "\
@@ -36,7 +37,7 @@ pub fn execute(args: ListArgs) -> anyhow::Result<ExitCode> {
         listed.try_for_each(|study| print_json(&study))?;
     } else if names.is_empty() {
         say(format!(
-            "there are no studies in {storage} yet; `optimist run FILE` or `optimist create FILE` begins one"
+            "there are no studies in {storage} yet; `optimist run FILE` or `optimist create FILE` starts one"
         ));
     } else {
         let title = ["study", "direction", "done", "planned", "failed", "running", "best observed", "begun"];
@@ -52,22 +53,43 @@ fn row(study: ListedStudy) -> Vec<String> {
         ListedStudy::Readable(StudySummary {
             study,
             direction,
+            outcomes,
             done,
             planned,
             failed,
             running,
             best_value,
+            front,
+            feasible,
             created_at,
             ..
         }) => vec![
             study,
-            direction.word().to_owned(),
+            direction.map_or_else(|| goals(&outcomes), |direction| direction.word().to_owned()),
             done.to_string(),
             planned.to_string(),
             failed.to_string(),
             running.to_string(),
-            or_dash(best_value.map(|value| significant(value, 6))),
+            best(best_value, front, feasible),
             age(created_at),
         ],
+    }
+}
+
+/// `2 goals, 1 constraint`.
+fn goals(outcomes: &[NamedOutcome]) -> String {
+    let n_goals = outcomes.iter().filter(|outcome| outcome.is_goal()).count();
+    let parts = [(n_goals, "goal"), (outcomes.len() - n_goals, "constraint")];
+    let parts = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(n, what));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn best(value: Option<f64>, front: Option<usize>, feasible: Option<bool>) -> String {
+    match (value, front, feasible) {
+        (Some(value), _, _) => significant(value, 6),
+        (None, Some(n), _) => format!("a front of {n}"),
+        (None, None, Some(true)) => "feasible".to_owned(),
+        (None, None, Some(false)) => "nothing feasible".to_owned(),
+        (None, None, None) => "-".to_owned(),
     }
 }

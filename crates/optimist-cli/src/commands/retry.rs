@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::bail;
-use clap::Args;
+use clap::{ArgGroup, Args};
 use optimist_study::TrialState;
 use optimist_study::view::number::count;
 use serde_json::json;
@@ -13,7 +12,7 @@ use crate::storage::StudyArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist retry lr-sweep --failed       all that failed, once the command is mended
+  optimist retry lr-sweep --failed       all that failed, once the command is fixed
   optimist retry lr-sweep 3 7            these two, which failed or were cancelled
 
 They keep their numbers and parameters, and come before anything new. The optimizer forgets that they failed.
@@ -24,13 +23,14 @@ wrong.";
 /// Options of `optimist retry`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(group(ArgGroup::new("which").args(["trials", "failed"]).required(true).multiple(true)))]
 pub struct RetryArgs {
     #[command(flatten)]
     study: StudyArgs,
     /// Trials that failed or were cancelled
     #[arg(value_name = "TRIAL")]
     trials: Vec<usize>,
-    /// All trials that failed
+    /// All failed trials
     #[arg(long)]
     failed: bool,
     /// Print the trials as a JSON object
@@ -40,9 +40,6 @@ pub struct RetryArgs {
 
 /// Puts trials back; errors are printed by `main`.
 pub fn execute(args: RetryArgs) -> anyhow::Result<ExitCode> {
-    if args.trials.is_empty() && !args.failed {
-        bail!("say which trials to run again: their numbers, or --failed for all that failed");
-    }
     let mut study = args.study.open()?;
     let mut trials = args.trials;
     if args.failed {

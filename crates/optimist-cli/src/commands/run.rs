@@ -17,11 +17,11 @@ use crate::summary;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist run study.toml                          as the file says; again, to go on after a stop
-  optimist run study.toml --trials 200 --workers 4 longer, four at a time
+  optimist run study.toml                          as the file says; run again to resume
+  optimist run study.toml --trials 200 --workers 4 more trials, four at a time
   optimist run study.toml --json > trials.jsonl    one line of JSON for each trial
-  optimist run study.toml --svg run.svg            a picture of the run, too
-  optimist run study.toml --storage memory         keep nothing
+  optimist run study.toml --svg run.svg            with a plot of the run
+  optimist run study.toml --storage memory         store nothing
 
 A small study file:
   direction = \"minimize\"
@@ -46,19 +46,19 @@ pub struct RunArgs {
     file: PathBuf,
     #[command(flatten)]
     storage: StorageArgs,
-    /// Run this many trials, whatever the file says
+    /// Number of trials, instead of what the file says
     #[arg(long, value_name = "N")]
     trials: Option<NonZeroUsize>,
     /// Use this seed: same seed, same suggestions
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Run this many trials at the same time
+    /// Number of trials to run at the same time
     #[arg(long, value_name = "N", value_parser = workers)]
     workers: Option<usize>,
     /// Print one JSON object for each trial on standard output, and no summary
     #[arg(long)]
     json: bool,
-    /// Write a picture of the run to this file
+    /// Write a plot of the run to this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -80,10 +80,10 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     let Session { mut study, ending, took, n_ended } = session::run(study, objective, workers, args.json)?;
     study.warnings()?.iter().for_each(|warning| say(format!("warning: {warning}")));
 
-    let has_value = study.state().best_observed().is_some();
+    let has_value = study.state().has_values();
     if has_value && !args.json {
-        let best = study.recommend()?;
-        print(summary::text(study.state(), best.as_ref(), n_ended, took))?;
+        let (best, front) = (study.recommend()?, study.front()?);
+        print(summary::text(study.state(), best.as_ref(), front.as_ref(), n_ended, took))?;
     }
     if let Some(file) = args.svg.as_ref().filter(|_| has_value) {
         Plots::new(study.state(), &[PlotKind::History])?.write(file)?;
@@ -99,7 +99,7 @@ fn how_it_stands(state: &State) -> String {
     let (done, planned) = (state.n_done(), state.plan().trials);
     match state.is_settled() {
         true => format!("nothing left to do: {done} of {planned} trials are done"),
-        false => format!("going on: {done} of {planned} trials are done"),
+        false => format!("resuming: {done} of {planned} trials are done"),
     }
 }
 
@@ -107,5 +107,10 @@ fn all_failed(state: &State) -> String {
     let n_failed = state.count(TrialState::Failed);
     let last = state.trials().iter().rev().find_map(|trial| trial.failure.as_ref());
     let reason = last.map(|failure| failure.explanation()).unwrap_or_default();
-    format!("all {n_failed} trials failed, so there is no result; the last one because:\n{reason}")
+    let all = if n_failed == 1 {
+        "the only trial failed".to_owned()
+    } else {
+        format!("all {n_failed} trials failed")
+    };
+    format!("{all}, so there is no result; the last failure:\n{reason}")
 }

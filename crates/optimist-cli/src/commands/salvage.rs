@@ -27,9 +27,9 @@ Exit status: 0 if a study was made, 1 if nothing can be saved, 2 if the command 
 pub struct SalvageArgs {
     #[command(flatten)]
     study: StudyArgs,
-    /// The SQLite file to put the new study in; made if it is not there
+    /// The SQLite file for the new study; created if needed
     file: PathBuf,
-    /// What to call the new study [default: as the damaged one]
+    /// Name of the new study [default: that of the damaged one]
     #[arg(long)]
     name: Option<String>,
     /// Print what was saved as a JSON object

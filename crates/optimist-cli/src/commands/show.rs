@@ -7,10 +7,11 @@ use clap::Args;
 use optimist::space::{Kind, Parameter, Space};
 use optimist_study::view::number::{count, shown, significant, with_uncertainty};
 use optimist_study::view::{StudyView, UnderwayView};
-use optimist_study::{Best, State, TrialState};
+use optimist_study::{Best, Course, NamedOutcome, Outcomes, State, TrialState};
 
-use crate::show::{age, in_short, or_dash, print, print_json, table};
+use crate::show::{age, in_short, or_dash, print, print_json, table, values};
 use crate::storage::AnyStudyArgs;
+use crate::summary;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,8 +34,8 @@ pub struct ShowArgs {
 /// Shows the study; errors are printed by `main`.
 pub fn execute(args: ShowArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open()?;
-    let (best, leases) = (study.recommend()?, study.leases()?);
-    let (state, view) = (study.state(), StudyView::new(&study, best, &leases));
+    let (best, front, leases) = (study.recommend()?, study.front()?, study.leases()?);
+    let (state, view) = (study.state(), StudyView::new(&study, best, &leases).with_front(front));
     if args.json {
         print_json(&view)?;
     } else {
@@ -53,14 +54,25 @@ fn overview(state: &State, view: &StudyView) -> String {
     let settings = view.optimizer.table().iter().filter(|(key, _)| *key != "name");
     let settings = settings.map(|(key, value)| format!(" {key}={value}")).collect::<String>();
     let optimizer = format!("{}{settings}, seed {}", view.optimizer.name(), view.seed);
-    let mut rows = vec![
-        ("direction", view.direction.word().to_owned()),
-        ("progress", progress(state, view)),
-        ("recommended", view.best.as_ref().map_or_else(|| "no value yet".to_owned(), recommended)),
-    ];
+    let mut rows = match view.direction {
+        Some(direction) => vec![("direction", direction.word().to_owned())],
+        None => {
+            let outcome = |outcome: &NamedOutcome| format!("{}: {}", outcome.name, outcome.aim);
+            view.outcomes.iter().map(|one| ("outcome", outcome(one))).collect()
+        }
+    };
+    rows.push(("progress", progress(state, view)));
+    rows.extend(
+        view.feasible.map(|n| ("feasible", format!("{n} of {}", count(view.complete, "complete trial")))),
+    );
+    rows.push(match (&view.front, &view.best) {
+        (Some(front), _) => ("front", summary::front_in_short(front, state.outcomes())),
+        (None, Some(best)) => ("recommended", recommended(best, state.outcomes())),
+        (None, None) => ("recommended", "no value yet".to_owned()),
+    });
     let recommended = view.best.as_ref().and_then(|best| best.trial);
     if let Some(observed) = state.best_observed().filter(|trial| recommended != Some(trial.number)) {
-        let value = or_dash(observed.value().map(|value| significant(value, 6)));
+        let value = values(state.outcomes(), |name| observed.value_of(name));
         rows.push(("best observed", format!("trial {}: {value}", observed.number)));
     }
     if !view.suggestions.is_empty() {
@@ -96,15 +108,23 @@ fn progress(state: &State, view: &StudyView) -> String {
         (amended, "amended"),
     ];
     parts.extend(counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")));
+    parts.extend((view.course == Course::Paused).then(|| "paused".to_owned()));
     parts.extend(view.over.as_ref().map(|reason| format!("over: {reason}")));
     parts.join(", ")
 }
 
-fn recommended(best: &Best) -> String {
-    let values = [
-        best.std.map(|std| format!("{} expected", with_uncertainty(best.mean, std))),
-        best.value.map(|value| format!("{} observed", significant(value, 6))),
-    ];
+fn recommended(best: &Best, outcomes: &Outcomes) -> String {
+    let observed = |name: &str| best.outcomes.get(name).and_then(|one| one.value);
+    let values = match outcomes.is_one() {
+        true => [
+            best.std.map(|std| format!("{} expected", with_uncertainty(best.mean, std))),
+            best.value.map(|value| format!("{} observed", significant(value, 6))),
+        ],
+        false => [
+            best.feasible.map(|chance| format!("feasible with {}", summary::percent(chance))),
+            best.trial.map(|_| format!("{} observed", values(outcomes, observed))),
+        ],
+    };
     let values: Vec<String> = values.into_iter().flatten().collect();
     let trial = best.trial.map_or_else(|| "a new point".to_owned(), |trial| format!("trial {trial}"));
     format!("{trial}: {}; {}", values.join(", "), in_short(&best.params))
@@ -170,11 +190,9 @@ fn failures(state: &State) -> String {
     reasons.sort_by_key(|(_, trials)| std::cmp::Reverse(trials.len()));
     let line = |(reason, trials): &(&str, Vec<usize>)| {
         let last = trials.last().map_or(0, |last| *last);
-        format!(
-            " {}, the last trial {last}: {}",
-            count(trials.len(), "failure"),
-            reason.lines().next().unwrap_or("")
-        )
+        let which = if trials.len() == 1 { "" } else { "last: " };
+        let reason = reason.lines().next().unwrap_or("");
+        format!(" {} ({which}trial {last}): {reason}", count(trials.len(), "failure"))
     };
     reasons.iter().map(line).collect::<Vec<_>>().join("\n")
 }

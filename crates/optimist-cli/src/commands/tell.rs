@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use clap::Args;
 use optimist_study::view::TrialView;
 use optimist_study::view::number::significant;
-use optimist_study::{Kept, Measurement, Trial, TrialState};
+use optimist_study::{Kept, Measurement, Outcomes, Trial, TrialState};
 use serde_json::{Map, Value};
 
-use crate::pairs::read_pairs;
-use crate::show::{print, print_json};
+use crate::pairs::{Told, measured, read_pairs, told};
+use crate::show::{print, print_json, values, violated};
 use crate::storage::StudyArgs;
 
 const EXAMPLES: &str = "\
@@ -18,6 +18,7 @@ Examples:
   optimist tell film 7 81.5 --noise-std 0.4 --note 'second oven' --metrics '{\"thickness_nm\": 112}'
   optimist tell film 7 -3.2
   optimist tell film 7 81.5 --with temperature=186     it was run at 186, not at what `ask` had said
+  optimist tell net 7 accuracy=0.93 latency_ms=12.1    a study of several outcomes: all of them
 
 Telling the same value again changes nothing. Another value is a further measurement of the trial, whose value is then
 the mean of both; `optimist amend` takes a wrong one back. A value may come late: it completes a trial that was put back
@@ -31,21 +32,21 @@ Exit status: 0 if the value is stored, 1 if it cannot be, 2 if the command line 
 pub struct TellArgs {
     #[command(flatten)]
     study: StudyArgs,
-    /// Its number, as `optimist ask` gave it
+    /// Number of the trial, as given by `optimist ask`
     trial: usize,
-    /// What was measured: a finite number
-    #[arg(allow_negative_numbers = true)]
-    value: f64,
-    /// Standard deviation of the value's noise; inferred if left out
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    noise_std: Option<f64>,
+    /// What was measured: a finite number; of several outcomes, NAME=NUMBER for each
+    #[arg(required = true, value_name = "VALUE", value_parser = told, allow_negative_numbers = true)]
+    value: Vec<Told>,
+    /// Standard deviation of the value's noise; inferred if left out. NAME=NUMBER is that of one of several outcomes
+    #[arg(long, value_name = "NUMBER", value_parser = told, allow_negative_numbers = true)]
+    noise_std: Vec<Told>,
     /// A remark to keep with the value
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
     /// Further results to keep with the value, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = metrics)]
     metrics: Option<Map<String, Value>>,
-    /// A value that was really used, as name=value; repeat it for several parameters
+    /// A value that was actually used, as name=value; can be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     with: Vec<String>,
     /// Print the trial as a JSON object
@@ -58,40 +59,59 @@ pub fn execute(args: TellArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open_to_tell()?;
     let before = study.trial(args.trial)?.state;
     let TellArgs { value, noise_std, note, metrics, .. } = args;
-    let measured = Measurement { value, noise_std, note, metrics: metrics.map(Box::new) };
+    let values = measured(&value, &noise_std, &study.definition().outcomes)?.values;
+    let measured = Measurement { values, note, metrics: metrics.map(Box::new) };
+    let told = measured.clone();
     let with = read_pairs(&args.with, &study.definition().space)?;
     let kept = study.tell_with(args.trial, measured, None, &with)?;
     if args.json {
-        print_json(&TrialView::new(study.trial(args.trial)?))?;
+        let outcomes = study.definition().outcomes.clone();
+        let trial = study.trial(args.trial)?;
+        print_json(&TrialView::new(trial).judged(trial, &outcomes))?;
     } else {
         let best = study.best_observed()?;
-        print(in_words(study.trial(args.trial)?, best, before, kept, value))?;
+        let outcomes = study.definition().outcomes.clone();
+        print(in_words(study.trial(args.trial)?, best, before, kept, &told, &outcomes))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn in_words(trial: &Trial, best: Option<(usize, f64)>, before: TrialState, kept: Kept, value: f64) -> String {
-    let (number, value) = (trial.number, significant(value, 6));
+fn in_words(
+    trial: &Trial,
+    best: Option<(usize, f64)>,
+    before: TrialState,
+    kept: Kept,
+    told: &Measurement,
+    outcomes: &Outcomes,
+) -> String {
+    let number = trial.number;
+    let value = values(outcomes, |name| told.value(name));
     if kept == Kept::Already {
-        return format!("trial {number} has the value {value} already; nothing was stored");
+        let (the_value, it) = if outcomes.is_one() { ("the value ", "") } else { ("", " with these values") };
+        return format!("trial {number} has {the_value}{value} already{it}; nothing was stored");
     }
     let told = match before {
         TrialState::Complete => {
-            let mean = significant(trial.value().unwrap_or(f64::NAN), 6);
+            let mean = values(outcomes, |name| trial.value_of(name));
             let n = trial.measurements.len();
-            format!("trial {number} has {n} values now, the last {value}; it counts with their mean, {mean}")
+            let what = if outcomes.is_one() { "values" } else { "measurements" };
+            format!("trial {number} has {n} {what} now, the last {value}; it counts with their mean, {mean}")
         }
         TrialState::Failed | TrialState::Cancelled | TrialState::Waiting => {
             format!("trial {number} was {} and is complete now, with {value}", before.word())
         }
         TrialState::Running => format!("trial {number} is complete, with {value}"),
     };
-    match best {
-        Some((best, _)) if best == number => format!("{told}: the best so far"),
-        Some((best, value)) => {
+    let told = match violated(outcomes, |name| trial.value_of(name)) {
+        Some(violated) => format!("{told}; {violated}"),
+        None => told,
+    };
+    match (best, outcomes.goal()) {
+        (Some((best, _)), _) if best == number => format!("{told}: the best so far"),
+        (Some((best, value)), Some(_)) => {
             format!("{told}; the best so far is trial {best}, with {}", significant(value, 6))
         }
-        None => told,
+        _ => told,
     }
 }
 

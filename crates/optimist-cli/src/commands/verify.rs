@@ -7,6 +7,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use optimist::ENGINE_VERSION;
 use optimist_study::suggest::{Mismatch, Verification};
+use optimist_study::view::number::count;
 use serde_json::{Value, json};
 
 use crate::show::{in_short, print, print_json};
@@ -81,13 +82,13 @@ fn in_json(study: &str, verification: &Verification) -> Value {
 
 fn in_words(verification: &Verification) -> String {
     let Verification { n_records, n_suggestions, mismatches, by_other_engines } = verification;
-    let sound = format!("{n_records} records are sound");
+    let sound = format!("{} intact", count(*n_records as usize, "record"));
     let mut lines = Vec::new();
     if *n_suggestions > 0 || by_other_engines.is_empty() {
-        let made = format!("{sound}; {n_suggestions} suggestions were made again");
+        let made = format!("{sound}; {} recomputed", count(*n_suggestions, "suggestion"));
         lines.push(match mismatches.len() {
-            0 => format!("{made}, and all came out the same, bit for bit"),
-            n => format!("{made}, and {n} came out differently:"),
+            0 => format!("{made}, all identical bit for bit"),
+            n => format!("{made}, {n} of them different:"),
         });
     } else {
         lines.push(sound);
@@ -100,12 +101,12 @@ fn in_words(verification: &Verification) -> String {
         )
     }));
     if !mismatches.is_empty() {
-        lines.push("another kind of processor may suggest otherwise".to_owned());
+        lines.push("another kind of processor may round differently".to_owned());
     }
     for (engine, n) in by_other_engines {
         lines.push(format!(
-            "{} made by engine {engine}, and cannot be compared with what engine {ENGINE_VERSION} of this optimist \
-             suggests; verify with a version of optimist that has engine {engine}",
+            "{} made by engine {engine}, which engine {ENGINE_VERSION} of this program cannot recompute; verify with a \
+             version of optimist that has engine {engine}",
             if *n == 1 { "1 suggestion was".to_owned() } else { format!("{n} suggestions were") }
         ));
     }

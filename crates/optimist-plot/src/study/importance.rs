@@ -4,24 +4,29 @@ use optimist::insight::Importance;
 use optimist_study::State;
 use serde_json::{Value, json};
 
-use super::surrogate::Surrogate;
-use super::{Plot, PlotKind};
+use super::surrogate::{Surrogate, by_outcome, trust};
+use super::{Plot, PlotKind, WIDE};
 use crate::canvas::{Anchor, Canvas, Shape, colour, cut};
 
 pub const TITLE: &str = "Importance";
 
-pub fn plot(state: &State, model: &Surrogate) -> Plot {
-    let importances = Importances::new(state, model.insight.importances());
+pub fn plot(state: &State, models: &[Surrogate]) -> Plot {
+    let importances: Vec<Importances> =
+        models.iter().map(|model| Importances::new(state, model.importances().to_vec())).collect();
+    let panels = models.iter().zip(&importances);
+    let data = importances.iter().map(Importances::data).collect();
     Plot {
         kind: PlotKind::Importance,
         title: TITLE,
         caption: format!(
             "The part of the variance of the model's prediction, over the whole space, that is due to each \
              parameter: by itself, and with all its interactions (first-order and total Sobol' indices). {}",
-            model.trust()
+            trust(models)
         ),
-        panels: vec![importances.draw()],
-        data: importances.data(),
+        panels: panels
+            .map(|(model, found)| found.draw(&model.series.heading("importance of each parameter")))
+            .collect(),
+        data: by_outcome(models, data),
     }
 }
 
@@ -37,14 +42,14 @@ impl Importances {
     }
 
     /// Bars: the whole, and within it the part that needs no other parameter.
-    fn draw(&self) -> Canvas {
+    fn draw(&self, title: &str) -> Canvas {
         const ROW: f64 = 24.0;
         let longest = self.0.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(24);
-        let (left, width) = (18.0 + 6.8 * longest as f64, 560.0);
+        let (left, width) = (18.0 + 6.8 * longest as f64, WIDE);
         let largest = self.0.first().map_or(1.0, |(_, first)| first.total.max(first.main));
         let scale = (width - left - 60.0) / largest.max(0.01);
         let mut canvas = Canvas::new(width, 46.0 + ROW * self.0.len() as f64);
-        canvas.bold_text((8.0, 20.0), "Importance of each parameter", 13);
+        canvas.bold_text((8.0, 20.0), cut(title, 40), 13);
         canvas.add(colour::POINT, Shape::Dot { at: (320.0, 16.0), radius: 3.5 });
         canvas.faint_text((328.0, 20.0), "by itself", 11, Anchor::Start);
         canvas.add(colour::RANKS[1], Shape::Dot { at: (400.0, 16.0), radius: 3.5 });

@@ -25,27 +25,46 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod card;
+mod compare;
+mod contour;
 mod data;
+mod edf;
+mod front;
 mod history;
 mod importance;
+mod metrics;
 mod page;
 mod parallel;
+mod series;
 mod slices;
 mod surrogate;
 pub mod terminal;
+mod timeline;
+mod trials;
+
+pub use compare::{MOST_STUDIES, best_so_far, sparkline};
+pub use contour::is_drawable;
+pub use page::dark_rules;
+pub use parallel::{AxisPlace, parallel_axes};
 
 use std::path::Path;
 
-use optimist_study::view::number::{count, significant};
-use optimist_study::{State, StudyError, Trial};
+use optimist_study::view::number::{count, shown, significant};
+use optimist_study::{Best, Search, State, StudyError, Trial};
 use serde::Serialize;
 use serde_json::Value;
 
+use self::card::Card;
 use self::data::Data;
 use self::surrogate::Surrogate;
 use crate::canvas::{Canvas, cut};
 use crate::error::PlotError;
 use crate::render;
+
+/// How wide a panel is that has a row for itself, and one of three in a row.
+const WIDE: f64 = 1040.0;
+const NARROW: f64 = 341.0;
 
 /// What a plot shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,12 +79,32 @@ pub enum PlotKind {
     Importance,
     /// How well the model predicts, and what it says of each parameter.
     Surrogate,
+    /// Several goals against each other. Left out of several kinds if there is at most one goal.
+    Front,
+    /// Further results of the trials.
+    Metrics,
+    /// What the model says of two parameters together.
+    Contour,
+    /// Which part of the trials was at least this good.
+    Edf,
+    /// When each trial ran, and on which worker.
+    Timeline,
 }
 
 impl PlotKind {
     /// In the order in which they are shown.
-    pub const ALL: [Self; 5] =
-        [Self::History, Self::Slices, Self::Parallel, Self::Importance, Self::Surrogate];
+    pub const ALL: [Self; 10] = [
+        Self::History,
+        Self::Front,
+        Self::Slices,
+        Self::Parallel,
+        Self::Importance,
+        Self::Surrogate,
+        Self::Contour,
+        Self::Edf,
+        Self::Timeline,
+        Self::Metrics,
+    ];
 
     /// As users write it.
     pub fn word(self) -> &'static str {
@@ -75,18 +114,45 @@ impl PlotKind {
             Self::Parallel => "parallel",
             Self::Importance => "importance",
             Self::Surrogate => "surrogate",
+            Self::Front => "front",
+            Self::Metrics => "metrics",
+            Self::Contour => "contour",
+            Self::Edf => "edf",
+            Self::Timeline => "timeline",
         }
     }
 
-    fn needs_model(self) -> bool {
-        matches!(self, Self::Importance | Self::Surrogate)
+    /// The kind of that name.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+
+    /// Whether a model is fitted for it, which takes its time.
+    pub fn needs_model(self) -> bool {
+        matches!(self, Self::Importance | Self::Surrogate | Self::Contour)
     }
 }
 
 /// Plots of a study, ready to be written.
 pub struct Plots {
     headline: String,
+    card: Card,
     plots: Vec<Plot>,
+    /// The trials, as a section of a page.
+    trials: String,
+}
+
+/// A plot as a part of a page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Section {
+    /// What it shows.
+    pub kind: PlotKind,
+    /// In a word.
+    pub title: &'static str,
+    /// What it says and how to read it.
+    pub caption: String,
+    /// SVG elements without a background.
+    pub panels: Vec<String>,
 }
 
 struct Plot {
@@ -105,16 +171,56 @@ impl Plots {
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn new(state: &State, kinds: &[PlotKind]) -> Result<Self, StudyError> {
-        let kinds: Vec<PlotKind> = PlotKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect();
+        Self::of_pair(state, kinds, None)
+    }
+
+    /// The same with a contour of two parameters, by their places in the space; of those that matter most if they are `None` or
+    /// one depends on the other.
+    ///
+    /// # Errors
+    /// If the study has a point that is not in its space.
+    pub fn of_pair(
+        state: &State,
+        kinds: &[PlotKind],
+        pair: Option<(usize, usize)>,
+    ) -> Result<Self, StudyError> {
+        let has_front = state.outcomes().search() == Search::Front || kinds == [PlotKind::Front];
+        let is_wanted = |kind: &PlotKind| kinds.contains(kind) && (has_front || *kind != PlotKind::Front);
+        let kinds: Vec<PlotKind> = PlotKind::ALL.into_iter().filter(is_wanted).collect();
         let needs_model = kinds.iter().any(|kind| kind.needs_model());
-        let model = if needs_model { Surrogate::fit(state)? } else { None };
-        let plots = kinds.into_iter().map(|kind| Plot::new(kind, state, model.as_ref())).collect();
-        Ok(Self { headline: headline(state), plots })
+        let models = if needs_model { Surrogate::fit_all(state)? } else { Vec::new() };
+        let card = Card::new(state, &models);
+        let plots = kinds.into_iter().map(|kind| Plot::new(kind, state, &models, pair)).collect();
+        Ok(Self { headline: headline(state), card, plots, trials: trials::html(state) })
+    }
+
+    /// The same with the point that the optimizer recommends, which the page then opens with.
+    #[must_use]
+    pub fn with_recommended(mut self, best: Option<&Best>) -> Self {
+        if let Some(best) = best {
+            self.card.recommend(best);
+        }
+        self
     }
 
     /// The numbers behind the plots, by kind; of the same state.
     pub fn data<'p>(&'p self, state: &'p State) -> impl Serialize + 'p {
         Data { plots: &self.plots, state }
+    }
+
+    /// The plots one by one, to be put on a page. Marks of trials that are not `selected` are pale and lie below the others.
+    pub fn sections(&self, selected: Option<&dyn Fn(usize) -> bool>) -> Vec<Section> {
+        let panel = |panel: &Canvas| match selected {
+            Some(selected) => render::svg(&panel.clone().with_selected(selected), None),
+            None => render::svg(panel, None),
+        };
+        let section = |plot: &Plot| Section {
+            kind: plot.kind,
+            title: plot.title,
+            caption: plot.caption.clone(),
+            panels: plot.panels.iter().map(panel).collect(),
+        };
+        self.plots.iter().map(section).collect()
     }
 
     /// All of them on one sheet, as SVG.
@@ -130,9 +236,9 @@ impl Plots {
         render::png(&self.sheet())
     }
 
-    /// A page that needs nothing else, with a caption for each plot.
+    /// A page that needs nothing else: what to take home, the plots with their captions, all trials.
     pub fn html(&self) -> String {
-        page::html(&self.headline, &self.plots)
+        page::html(&self.headline, &self.card, &self.plots, &self.trials)
     }
 
     /// Writes them to a file whose name says what it is to be: `.svg`, `.png` or `.html`.
@@ -152,7 +258,7 @@ impl Plots {
 
     /// All plots on one sheet, below each other, their panels side by side.
     fn sheet(&self) -> Canvas {
-        const WIDTH: f64 = 1040.0;
+        const WIDTH: f64 = WIDE + 16.0;
         let mut sheet = Canvas::new(640.0, 0.0);
         sheet.bold_text((12.0, 30.0), cut(&self.headline, 110), 15);
         let mut top = 48.0;
@@ -174,36 +280,75 @@ impl Plots {
 }
 
 impl Plot {
-    fn new(kind: PlotKind, state: &State, model: Option<&Surrogate>) -> Self {
-        match (kind, model) {
+    fn new(kind: PlotKind, state: &State, models: &[Surrogate], pair: Option<(usize, usize)>) -> Self {
+        match (kind, models) {
             (PlotKind::History, _) => history::plot(state),
+            (PlotKind::Front, _) => front::plot(state),
             (PlotKind::Slices, _) => slices::plot(state),
             (PlotKind::Parallel, _) => parallel::plot(state),
-            (PlotKind::Importance, Some(model)) => importance::plot(state, model),
-            (PlotKind::Surrogate, Some(model)) => surrogate::plot(state, model),
-            (PlotKind::Importance, None) => Self::without_model(kind, importance::TITLE),
-            (PlotKind::Surrogate, None) => Self::without_model(kind, surrogate::TITLE),
+            (PlotKind::Edf, _) => edf::plot(state),
+            (PlotKind::Timeline, _) => timeline::plot(state),
+            (PlotKind::Importance, []) => Self::without_model(kind, importance::TITLE),
+            (PlotKind::Surrogate, []) => Self::without_model(kind, surrogate::TITLE),
+            (PlotKind::Contour, []) => Self::without_model(kind, contour::TITLE),
+            (PlotKind::Importance, models) => importance::plot(state, models),
+            (PlotKind::Surrogate, models) => surrogate::plot(state, models),
+            (PlotKind::Contour, models) => contour::plot(state, models, pair),
+            (PlotKind::Metrics, _) => metrics::plot(state),
         }
     }
 
     fn without_model(kind: PlotKind, title: &'static str) -> Self {
-        let caption = "There is no value yet that a model could be fitted to.".to_owned();
+        let caption = "There are no values yet to fit a model to.".to_owned();
         Self { kind, title, caption, panels: Vec::new(), data: Value::Null }
     }
 }
 
-/// What the study is and how it stands.
+/// What a trial came to, with this many digits: its value, or the values of all outcomes with their names; `None` if there is none.
+pub fn values(trial: &Trial, digits: usize) -> Option<String> {
+    if let Some(value) = trial.value() {
+        return Some(significant(value, digits));
+    }
+    let names = trial.measurements.first().or_else(|| trial.known())?.values.iter().map(|(name, _)| name);
+    let pair = |name: &str| Some(format!("{name} {}", significant(trial.value_of(name)?, digits)));
+    Some(names.filter_map(pair).collect::<Vec<_>>().join(", "))
+}
+
+/// A trial in words, a line for each parameter.
+fn describe(trial: &Trial) -> String {
+    const MOST_PARAMETERS: usize = 12;
+    let outcome = match values(trial, 6) {
+        Some(values) => format!(": {values}"),
+        None => format!(" {}", trial.state.word()),
+    };
+    let mut text = format!("trial {}{outcome}{}", trial.number, how(trial));
+    for (name, value) in trial.params.iter().take(MOST_PARAMETERS) {
+        text.push_str(&format!("\n{name} = {}", cut(&shown(value), 40)));
+    }
+    if trial.params.len() > MOST_PARAMETERS {
+        text.push_str("\n…");
+    }
+    text
+}
+
 /// How a trial was found, in brackets; nothing where that is not known.
 fn how(trial: &Trial) -> String {
     trial.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"))
 }
 
+/// What the study is and how it stands.
 fn headline(state: &State) -> String {
     let name = &state.definition().name;
     let n_ended = state.trials().iter().filter(|trial| trial.has_ended()).count();
-    let best = match state.best_observed().and_then(|trial| Some((trial.number, trial.value()?))) {
-        Some((trial, value)) => format!("best {} in trial {trial}", significant(value, 6)),
-        None => "no value yet".to_owned(),
+    let goal = state.outcomes().goal().map(|goal| goal.name.as_str());
+    let best = match (state.best_observed(), state.observed_front()) {
+        (Some(best), _) => match goal.and_then(|goal| best.value_of(goal)) {
+            Some(value) => format!("best {} in trial {}", significant(value, 6), best.number),
+            None => format!("trial {} is feasible", best.number),
+        },
+        (None, Some(front)) => format!("{} on the front", count(front.trials.len(), "trial")),
+        (None, None) if state.has_values() => "nothing feasible yet".to_owned(),
+        (None, None) => "no value yet".to_owned(),
     };
     format!("{name}: {}, {best}", count(n_ended, "trial"))
 }
@@ -232,7 +377,7 @@ mod tests {
         let plots = Plots::new(empty().state(), &[PlotKind::History]).unwrap();
         let error = plots.write("a.pdf".as_ref()).unwrap_err();
         assert!(matches!(error, PlotError::UnknownFormat { .. }), "{error}");
-        assert!(error.to_string().contains("a.pdf is to be; end its name in .svg, .png or .html"), "{error}");
+        assert!(error.to_string().contains("a.pdf; use a name that ends in .svg, .png or .html"), "{error}");
         assert!(matches!(plots.write("no/such/a.svg".as_ref()), Err(PlotError::Write { .. })));
     }
 }

@@ -1,11 +1,13 @@
-//! The plots as one page that needs nothing else: no network, no scripts. Dark where the reader likes it dark.
+//! The plots as one page that needs no network, and scripts only to sort the trials. Dark where the reader likes it dark.
 
-use super::Plot;
+use super::card::Card;
+use super::trials::SCRIPT;
+use super::{Plot, PlotKind};
 use crate::canvas::{Canvas, colour};
 use crate::render;
 
 /// Each colour of a picture, and its twin on a dark page.
-const DARK: [(&str, &str); 12] = [
+const DARK: [(&str, &str); 25] = [
     (colour::INK, "#e6edf3"),
     (colour::FAINT, "#9aa4af"),
     (colour::GRID, "#2b323b"),
@@ -13,6 +15,19 @@ const DARK: [(&str, &str); 12] = [
     (colour::BEST, "#ff8c42"),
     (colour::FAILED, "#c8a2d8"),
     (colour::BAND, "#1d3a50"),
+    (colour::SERIES[2], "#35c79a"),
+    (colour::SERIES[3], "#e7a3c6"),
+    (colour::SERIES[4], "#d7b94a"),
+    (colour::OFF, "#272d35"),
+    (colour::LEVELS[0], "#161f28"),
+    (colour::LEVELS[1], "#192836"),
+    (colour::LEVELS[2], "#1c3245"),
+    (colour::LEVELS[3], "#203e57"),
+    (colour::LEVELS[4], "#264c6b"),
+    (colour::LEVELS[5], "#2e5d83"),
+    (colour::LEVELS[6], "#38709d"),
+    (colour::LEVELS[7], "#4586ba"),
+    (colour::LEVELS[8], "#58a0da"),
     (colour::RANKS[0], "#39424d"),
     (colour::RANKS[1], "#3d5d78"),
     (colour::RANKS[2], "#4a86b4"),
@@ -20,16 +35,24 @@ const DARK: [(&str, &str); 12] = [
     (colour::RANKS[4], "#ff8c42"),
 ];
 
-/// The page.
-pub fn html(headline: &str, plots: &[Plot]) -> String {
-    let dark: String = DARK
-        .iter()
-        .map(|(light, dark)| {
-            format!("  svg [fill=\"{light}\"]{{fill:{dark}}} svg [stroke=\"{light}\"]{{stroke:{dark}}}\n")
-        })
-        .collect();
+/// Rules that give each colour of a picture its twin, for SVG below what `scope` selects.
+pub fn dark_rules(scope: &str) -> String {
+    let rule = |(light, dark): &(&str, &str)| {
+        format!(
+            "{scope} svg [fill=\"{light}\"]{{fill:{dark}}} {scope} svg [stroke=\"{light}\"]{{stroke:{dark}}}\n"
+        )
+    };
+    DARK.iter().map(rule).collect()
+}
+
+/// A whole page, ready to be saved.
+pub fn html(headline: &str, card: &Card, plots: &[Plot], trials: &str) -> String {
+    let dark = dark_rules("");
     let headline = escaped(headline);
-    let sections: String = plots.iter().map(section).collect();
+    let card = card.html();
+    // Most studies have no metrics, and those that have none need not be told.
+    let is_empty = |plot: &&Plot| plot.kind == PlotKind::Metrics && plot.panels.is_empty() && plots.len() > 1;
+    let sections: String = plots.iter().filter(|plot| !is_empty(plot)).map(section).collect();
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -44,18 +67,36 @@ body {{ margin: 0 auto; padding: 1rem; max-width: 70rem; background: #fff; color
 h1 {{ font-size: 1.3rem; }}
 h2 {{ font-size: 1.1rem; margin: 2rem 0 0; }}
 p {{ margin: .25rem 0 .75rem; max-width: 45rem; }}
-.panels {{ display: flex; flex-wrap: wrap; gap: .5rem; }}
-.panels div {{ max-width: 100%; overflow-x: auto; }}
-svg {{ display: block; max-width: 100%; height: auto; }}
-svg.wide {{ max-width: none; }}
+.panels {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: .5rem; }}
+.panels div {{ overflow-x: auto; }}
+.panels .wide {{ grid-column: 1 / -1; }}
+svg {{ display: block; width: 100%; height: auto; }}
+.wide svg {{ min-width: 42rem; }}
+.scroll {{ overflow: auto; max-height: 40rem; }}
+table {{ border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }}
+th, td {{ padding: .2rem .8rem .2rem 0; text-align: left; white-space: nowrap; }}
+.card {{ border: 1px solid #d0d7de; border-radius: 6px; padding: .5rem 1rem; }}
+.card table {{ margin: .5rem 0; }}
+.card td {{ font-weight: 600; }}
+.card th {{ font-weight: 400; }}
+.sortable th {{ cursor: pointer; position: sticky; top: 0; background: #fff; }}
+.sortable th[aria-sort=ascending]::after {{ content: " ▴"; }}
+.sortable th[aria-sort=descending]::after {{ content: " ▾"; }}
+.sortable td {{ border-top: 1px solid #e6e8eb; }}
+.best td {{ color: #b04a00; font-weight: 600; }}
 @media (prefers-color-scheme: dark) {{
-  body {{ background: #14181d; color: #e6edf3; }}
+  body, .sortable th {{ background: #14181d; color: #e6edf3; }}
+  .card {{ border-color: #39424d; }}
+  .sortable td {{ border-color: #2b323b; }}
+  .best td {{ color: #ff8c42; }}
 {dark}}}
 </style>
 </head>
 <body>
 <h1>{headline}</h1>
-{sections}</body>
+{card}{sections}{trials}<script>
+{SCRIPT}</script>
+</body>
 </html>
 "#
     )
@@ -73,12 +114,12 @@ fn section(plot: &Plot) -> String {
 
 /// A picture that would be illegible when squeezed into a phone is scrolled instead.
 fn panel(canvas: &Canvas) -> String {
-    let svg = render::svg(canvas, None);
-    let svg = if canvas.width > 700.0 { svg.replacen("<svg ", "<svg class=\"wide\" ", 1) } else { svg };
-    format!("<div>{svg}</div>\n")
+    let class = if canvas.width > 700.0 { " class=\"wide\"" } else { "" };
+    format!("<div{class}>{}</div>\n", render::svg(canvas, None))
 }
 
-fn escaped(text: &str) -> String {
+/// Text that is no markup.
+pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -96,8 +137,9 @@ mod tests {
             colour::BEST,
             colour::FAILED,
             colour::BAND,
+            colour::OFF,
         ];
-        for used in used.into_iter().chain(colour::RANKS) {
+        for used in used.into_iter().chain(colour::RANKS).chain(colour::LEVELS).chain(colour::SERIES) {
             assert!(DARK.iter().any(|(light, _)| *light == used), "{used}");
         }
     }

@@ -1,12 +1,13 @@
 //! Parallel coordinates: a line for each trial through all its parameters, coloured by how good it was.
 
-use optimist_study::view::number::significant;
-use optimist_study::{State, Trial};
+use optimist_study::{Search, State, Trial};
+use serde::Serialize;
 use serde_json::Value;
 
-use super::history::{Trace, valued};
+use super::history::Trace;
+use super::series::{Series, Standing};
 use super::slices::jitter;
-use super::{Plot, PlotKind};
+use super::{Plot, PlotKind, WIDE, describe};
 use crate::canvas::{Anchor, Canvas, Point, Shape, colour, cut};
 use crate::chart::Axis;
 
@@ -14,6 +15,8 @@ use crate::chart::Axis;
 const MOST_LINES: usize = 200;
 
 const HEIGHT: f64 = 380.0;
+const LEFT: f64 = 60.0;
+const RIGHT: f64 = 70.0;
 const TOP: f64 = 64.0;
 const BOTTOM: f64 = 330.0;
 /// Where lines go through a parameter that is inactive.
@@ -24,7 +27,7 @@ const RANKS: [&str; 5] = ["lower half", "best half", "best quarter", "best tenth
 
 pub fn plot(state: &State) -> Plot {
     let caption = "Each line is a trial; where the good ones run together, a parameter matters.";
-    let drawn = match valued(state).len() {
+    let drawn = match state.trials().iter().filter(|trial| !trial.measurements.is_empty()).count() {
         n if n > MOST_LINES => {
             format!(" Of {n} trials {MOST_LINES} are drawn, evenly from the worst to the best.")
         }
@@ -39,38 +42,80 @@ pub fn plot(state: &State) -> Plot {
     }
 }
 
+/// Where an axis lies in the picture, and what its positions mean: for those who choose trials by dragging along it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AxisPlace {
+    /// The parameter, or the outcome.
+    pub name: String,
+    x: f64,
+    top: f64,
+    bottom: f64,
+    /// Of numbers: what the ends mean, and whether it is logarithmic.
+    low: Option<f64>,
+    high: Option<f64>,
+    log: bool,
+    /// In the order of their places, from the bottom.
+    choices: Option<Vec<String>>,
+}
+
+/// The axes of the picture, from the left.
+pub fn parallel_axes(state: &State) -> Vec<AxisPlace> {
+    let place = |(i, (name, axis)): (usize, (String, Axis))| {
+        let (low, high, log, choices) = match axis {
+            Axis::Linear { low, high } => (Some(low), Some(high), false, None),
+            Axis::Log { low, high } => (Some(low), Some(high), true, None),
+            Axis::Choices(choices) => (None, None, false, Some(choices)),
+        };
+        AxisPlace { name, x: LEFT + gap(state) * i as f64, top: TOP, bottom: BOTTOM, low, high, log, choices }
+    };
+    axes(state).into_iter().enumerate().map(place).collect()
+}
+
+/// Every parameter, then every outcome.
+fn axes(state: &State) -> Vec<(String, Axis)> {
+    let of_outcome = |series: Series<'_>| {
+        let values = Trace::of(state, &series).map(|trace| trace.visible_range());
+        let axis = values.map_or(Axis::around([], 0.0), |(low, high)| Axis::around([low, high], 0.0));
+        (series.name().to_owned(), axis)
+    };
+    let parameters = state.definition().space.parameters().iter();
+    let axes = parameters.map(|parameter| (parameter.name.clone(), Axis::of(&parameter.kind)));
+    axes.chain(Series::all(state).into_iter().map(of_outcome)).collect()
+}
+
+/// From one axis to the next.
+fn gap(state: &State) -> f64 {
+    let n_axes = state.definition().space.parameters().len() + state.outcomes().all().len();
+    ((WIDE - LEFT - RIGHT) / (n_axes - 1) as f64).max(46.0)
+}
+
 /// One wide panel.
 fn draw(state: &State) -> Canvas {
     let parameters = state.definition().space.parameters();
-    let gap = (900.0 / parameters.len() as f64).clamp(46.0, 170.0);
-    let left = 60.0;
-    let width = (left + gap * parameters.len() as f64 + 70.0).max(520.0);
+    let (gap, left) = (gap(state), LEFT);
+    let n_axes = parameters.len() + state.outcomes().all().len();
+    let width = left + gap * (n_axes - 1) as f64 + RIGHT;
     let mut canvas = Canvas::new(width, HEIGHT);
     canvas.bold_text((8.0, 20.0), "Each trial through its parameters", 13);
-    legend(&mut canvas);
-    let direction = state.definition().direction;
-    let values = Trace::of(state.trials(), direction).map(|trace| trace.visible_range(direction));
-    let value_axis = values.map_or(Axis::around([], 0.0), |(low, high)| Axis::around([low, high], 0.0));
-    let mut axes: Vec<(String, Axis)> =
-        parameters.iter().map(|parameter| (parameter.name.clone(), Axis::of(&parameter.kind))).collect();
-    axes.push(("value".to_owned(), value_axis));
-
+    legend(&mut canvas, state);
+    let all_series = Series::all(state);
+    let axes = axes(state);
     let x = |i: usize| left + gap * i as f64;
     let y = |position: f64| BOTTOM - position * (BOTTOM - TOP);
     for (trial, rank) in ranked(state) {
         let through = |(i, (name, axis)): (usize, &(String, Axis))| -> Point {
-            let value = trial.params.get(name);
-            let up = match (value, trial.value()) {
-                (_, Some(value)) if i == parameters.len() => y(axis.position(value)),
-                (Some(value), _) => y(axis.position_of(value) + jitter(trial, axis)),
-                (None, _) => INACTIVE,
+            let series = i.checked_sub(parameters.len()).map(|number| &all_series[number]);
+            let up = match (trial.params.get(name), series) {
+                (_, Some(series)) => series.value(trial).map_or(INACTIVE, |value| y(axis.position(value))),
+                (Some(value), None) => y(axis.position_of(value) + jitter(trial, axis)),
+                (None, None) => INACTIVE,
             };
             (x(i), up)
         };
         let points = axes.iter().enumerate().map(through).collect();
         let width = if rank + 1 == RANKS.len() { 2.5 } else { 1.0 };
-        let title = trial.value().map(|value| format!("trial {}: {}", trial.number, significant(value, 6)));
-        canvas.add_titled(colour::RANKS[rank], Shape::Line { points, width, is_dashed: false }, title);
+        let shape = Shape::Line { points, width, is_dashed: false };
+        canvas.add_trial(colour::RANKS[rank], shape, trial.number, Some(describe(trial)));
     }
     for (i, (name, axis)) in axes.iter().enumerate() {
         draw_axis(&mut canvas, x(i), gap, name, axis, y);
@@ -81,11 +126,19 @@ fn draw(state: &State) -> Canvas {
     canvas
 }
 
-fn legend(canvas: &mut Canvas) {
+fn legend(canvas: &mut Canvas, state: &State) {
+    let entries: Vec<(usize, &str)> = match state.outcomes().is_one() {
+        true => RANKS.into_iter().enumerate().rev().collect(),
+        false => {
+            let best = if state.outcomes().search() == Search::Front { "front" } else { "the best" };
+            let infeasible = state.outcomes().has_constraints().then_some((0, "not feasible"));
+            [(4, best), (2, "others")].into_iter().chain(infeasible).collect()
+        }
+    };
     let mut left = 12.0;
-    for (rank, label) in RANKS.iter().enumerate().rev() {
+    for (rank, label) in entries {
         canvas.line(colour::RANKS[rank], vec![(left, 34.0), (left + 14.0, 34.0)], 3.0);
-        canvas.faint_text((left + 18.0, 38.0), *label, 11, Anchor::Start);
+        canvas.faint_text((left + 18.0, 38.0), label, 11, Anchor::Start);
         left += 34.0 + 6.2 * label.len() as f64;
     }
 }
@@ -94,7 +147,12 @@ fn draw_axis(canvas: &mut Canvas, x: f64, gap: f64, name: &str, axis: &Axis, y: 
     canvas.line(colour::FAINT, vec![(x, TOP), (x, BOTTOM)], 1.0);
     let room = (gap / 6.4) as usize;
     canvas.text((x, TOP - 8.0), cut(name, room.max(6)), 11, Anchor::Middle);
-    let most = if gap < 70.0 { 2 } else { 5 };
+    // A choice without its name says nothing.
+    let most = match axis {
+        Axis::Choices(_) => ((BOTTOM - TOP) / 12.0) as usize,
+        _ if gap < 70.0 => 2,
+        _ => 5,
+    };
     for (position, label) in axis.ticks(most) {
         canvas.line(colour::FAINT, vec![(x - 3.0, y(position)), (x + 3.0, y(position))], 1.0);
         canvas.faint_text(
@@ -108,8 +166,9 @@ fn draw_axis(canvas: &mut Canvas, x: f64, gap: f64, name: &str, axis: &Axis, y: 
 
 /// The trials that are drawn, the worst first, with the rank of their colour.
 fn ranked(state: &State) -> Vec<(&Trial, usize)> {
-    let direction = state.definition().direction;
-    let mut valued = valued(state);
+    let Some(direction) = state.outcomes().one_direction() else { return by_standing(state) };
+    let Some(series) = Series::all(state).into_iter().next() else { return Vec::new() };
+    let mut valued = series.valued(state);
     valued.sort_by(|(a, first), (b, second)| direction.compare(a, b).then(second.number.cmp(&first.number)));
     let best = state.best_observed().map(|trial| trial.number);
     let rank = |value: f64, trial: &Trial| {
@@ -126,4 +185,20 @@ fn ranked(state: &State) -> Vec<(&Trial, usize)> {
     // Evenly from the worst to the best, which is the last.
     let drawn = (1..=n_drawn).map(|i| valued[i * valued.len() / n_drawn - 1]);
     drawn.map(|(value, trial)| (trial, rank(value, trial))).collect()
+}
+
+/// The same of several outcomes: those that are not feasible, the others, and the best or the front.
+fn by_standing(state: &State) -> Vec<(&Trial, usize)> {
+    let mut measured: Vec<(&Trial, Standing)> = (state.trials().iter().zip(Standing::of_all(state)))
+        .filter(|(trial, _)| !trial.measurements.is_empty())
+        .collect();
+    measured.sort_by_key(|(trial, standing)| (*standing, trial.number));
+    let n_drawn = measured.len().min(MOST_LINES);
+    let rank = |standing| match standing {
+        Standing::Infeasible => 0,
+        Standing::Beaten => 2,
+        Standing::Best => 4,
+    };
+    let drawn = (1..=n_drawn).map(|i| measured[i * measured.len() / n_drawn - 1]);
+    drawn.map(|(trial, standing)| (trial, rank(standing))).collect()
 }

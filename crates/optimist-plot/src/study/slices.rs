@@ -5,8 +5,9 @@ use optimist_study::view::number::{shown, significant};
 use optimist_study::{State, Trial, TrialState};
 use serde_json::Value;
 
-use super::history::{Trace, valued};
-use super::{Plot, PlotKind, how};
+use super::history::Trace;
+use super::series::{Series, Standing};
+use super::{NARROW, Plot, PlotKind, how};
 use crate::canvas::{Canvas, Shape, colour};
 use crate::chart::{Axis, Chart};
 
@@ -14,12 +15,18 @@ use crate::chart::{Axis, Chart};
 pub const MOST_POINTS: usize = 600;
 
 pub fn plot(state: &State) -> Plot {
-    let caption = "The value against each parameter, the best trial in orange. Choices are columns, whose points are \
-                   spread sideways; a cross is a trial that failed.";
+    let caption = match state.outcomes().is_one() {
+        true => "The value against each parameter, the best trial in orange.",
+        false => {
+            "Each outcome against each parameter; orange is the best trial, or the front of several goals, grey is not feasible, \
+             and bounds are dashed."
+        }
+    };
+    let choices = " Choices are columns, whose points are spread sideways; a cross is a trial that failed.";
     Plot {
         kind: PlotKind::Slices,
         title: "Slices",
-        caption: format!("{caption}{}", what_is_drawn(state)),
+        caption: format!("{caption}{choices}{}", what_is_drawn(state)),
         panels: draw(state),
         data: Value::Null,
     }
@@ -27,7 +34,7 @@ pub fn plot(state: &State) -> Plot {
 
 /// A sentence for the caption, if not all trials are drawn.
 pub fn what_is_drawn(state: &State) -> String {
-    match valued(state).len() {
+    match state.trials().iter().filter(|trial| !trial.measurements.is_empty()).count() {
         n if n > MOST_POINTS => {
             format!(" Of {n} trials the best and an even spread of the others are drawn.")
         }
@@ -37,49 +44,61 @@ pub fn what_is_drawn(state: &State) -> String {
 
 /// A panel for each parameter.
 fn draw(state: &State) -> Vec<Canvas> {
-    let direction = state.definition().direction;
-    let trace = Trace::of(state.trials(), direction);
-    let (low, high) = trace.map_or((0.0, 1.0), |trace| trace.visible_range(direction));
-    let y = Axis::around([low, high], 0.06);
-    let shown = thinned(state);
-    state
-        .definition()
-        .space
-        .parameters()
-        .iter()
-        .map(|parameter| panel(state, parameter, &shown, &y))
-        .collect()
+    let standings = Standing::of_all(state);
+    let of_outcome = |series: Series<'_>| -> Vec<Canvas> {
+        let trace = Trace::of(state, &series);
+        let (low, high) = trace.map_or((0.0, 1.0), |trace| trace.visible_range());
+        let y = Axis::around([low, high].into_iter().chain(series.bound()), 0.06);
+        let shown = thinned(state, &series);
+        let parameters = state.definition().space.parameters().iter();
+        parameters.map(|parameter| panel(state, &series, parameter, &shown, &standings, &y)).collect()
+    };
+    Series::all(state).into_iter().flat_map(of_outcome).collect()
 }
 
-fn panel(state: &State, parameter: &Parameter, trials: &[&Trial], y: &Axis) -> Canvas {
+fn panel(
+    state: &State,
+    series: &Series<'_>,
+    parameter: &Parameter,
+    trials: &[&Trial],
+    standings: &[Standing],
+    y: &Axis,
+) -> Canvas {
     let x = Axis::of(&parameter.kind);
-    let mut chart = Chart::new(330.0, 250.0, &parameter.name, &x, "", y);
+    let mut chart = Chart::new(NARROW, 250.0, &series.titled(&parameter.name), &x, "", y);
+    if let Some(bound) = series.bound() {
+        let points = vec![chart.at(0.0, y.position(bound)), chart.at(1.0, y.position(bound))];
+        chart.canvas.add(colour::INK, Shape::Line { points, width: 1.0, is_dashed: true });
+    }
     let failed = state.trials().iter().filter(|trial| trial.state == TrialState::Failed);
     for trial in failed.take(MOST_POINTS) {
         if let Some(value) = trial.params.get(&parameter.name) {
             let at = chart.at(x.position_of(value) + jitter(trial, &x), 0.0);
-            chart.canvas.add(colour::FAILED, Shape::Cross { at: (at.0, at.1 - 6.0), radius: 2.5 });
+            let shape = Shape::Cross { at: (at.0, at.1 - 6.0), radius: 2.5 };
+            chart.canvas.add_trial(colour::FAILED, shape, trial.number, None);
         }
     }
-    let best = state.best_observed().map(|trial| trial.number);
-    // The best one last, so that it is on top.
-    let in_order = trials.iter().filter(|trial| Some(trial.number) != best);
-    let best_one = trials.iter().filter(|trial| Some(trial.number) == best);
-    for trial in in_order.chain(best_one) {
-        let (Some(param), Some(value)) = (trial.params.get(&parameter.name), trial.value()) else { continue };
+    // The best last, so that it is on top.
+    let is_best = |trial: &&&Trial| standings[trial.number] == Standing::Best;
+    let in_order = trials.iter().filter(|trial| !is_best(trial));
+    for trial in in_order.chain(trials.iter().filter(is_best)) {
+        let (Some(param), Some(value)) = (trial.params.get(&parameter.name), series.value(trial)) else {
+            continue;
+        };
         let at = chart.at(x.position_of(param) + jitter(trial, &x), y.position(value));
         let title = format!(
-            "trial {}: {} = {}, value {}{}",
+            "trial {}: {} = {}, {} {}{}",
             trial.number,
             parameter.name,
             shown(param),
+            series.name(),
             significant(value, 6),
             how(trial)
         );
         let title = Some(title).filter(|_| trials.len() < MOST_POINTS);
-        let (colour, radius) =
-            if Some(trial.number) == best { (colour::BEST, 5.0) } else { (colour::POINT, 2.5) };
-        chart.canvas.add_titled(colour, Shape::Dot { at, radius }, title);
+        let standing = standings[trial.number];
+        let radius = if standing == Standing::Best { 5.0 } else { 2.5 };
+        chart.canvas.add_trial(standing.colour(), Shape::Dot { at, radius }, trial.number, title);
     }
     chart.canvas
 }
@@ -91,11 +110,14 @@ pub fn jitter(trial: &Trial, x: &Axis) -> f64 {
 }
 
 /// The trials with a value that are drawn where there are too many for all.
-pub fn thinned(state: &State) -> Vec<&Trial> {
-    let mut drawn = valued(state);
+pub fn thinned<'s>(state: &'s State, series: &Series<'s>) -> Vec<&'s Trial> {
+    let mut drawn = series.valued(state);
     if drawn.len() > MOST_POINTS {
-        let direction = state.definition().direction;
-        drawn.sort_by(|(a, _), (b, _)| direction.compare(b, a));
+        let (direction, standings) = (series.direction(), Standing::of_all(state));
+        let standing = |trial: &Trial| standings[trial.number];
+        drawn.sort_by(|(a, first), (b, second)| {
+            standing(second).cmp(&standing(first)).then_with(|| direction.compare(b, a))
+        });
         let mut rest = drawn.split_off(MOST_POINTS / 4);
         rest.sort_by_key(|(_, trial)| trial.number);
         let spread = MOST_POINTS - drawn.len();

@@ -1,14 +1,17 @@
 //! The model behind the suggestions: how well it predicts, and what it says of each parameter.
 
-use optimist::insight::Dependence;
+use std::cell::OnceCell;
+
+use optimist::insight::{Dependence, Importance};
 use optimist::space::Parameter;
 use optimist_study::view::number::significant;
 use optimist_study::{LeaveOneOut, State, StudyError, StudyInsight, TrialPrediction};
 use serde_json::{Value, json};
 
 use super::history::{MOST_TITLED, Trace};
+use super::series::Series;
 use super::slices::{jitter, thinned, what_is_drawn};
-use super::{Plot, PlotKind};
+use super::{NARROW, Plot, PlotKind, describe};
 use crate::canvas::{Canvas, Shape, colour};
 use crate::chart::{Axis, Chart};
 
@@ -17,48 +20,75 @@ pub const TITLE: &str = "Model";
 /// Standard deviations on either side that hold 95 % of a normal distribution.
 const HALF_WIDTH: f64 = 1.96;
 
-/// A model of the study, and how well it predicts.
+/// A model of an outcome, and how well it predicts.
 pub struct Surrogate<'s> {
+    pub series: Series<'s>,
     pub insight: StudyInsight<'s>,
     left_out: LeaveOneOut,
+    importances: OnceCell<Vec<Importance>>,
 }
 
 /// How the value depends on each parameter.
 struct Dependences<'s>(Vec<(&'s Parameter, Vec<Dependence>)>);
 
-pub fn plot(state: &State, model: &Surrogate) -> Plot {
-    let dependences = Dependences::new(state, &model.insight);
-    let panels = std::iter::once(model.draw_predictions()).chain(dependences.draw(state)).collect();
+pub fn plot(state: &State, models: &[Surrogate]) -> Plot {
+    let dependences: Vec<Dependences> =
+        models.iter().map(|model| Dependences::new(state, &model.insight)).collect();
+    let panels = models.iter().zip(&dependences);
+    let data = panels.clone().map(|(model, dependences)| model.data(dependences)).collect();
+    let panels = panels.flat_map(|(model, dependences)| {
+        std::iter::once(model.draw_predictions()).chain(dependences.draw(state, &model.series))
+    });
     let caption = format!(
-        "First: each value as it is predicted from all others, with its 95 % interval; points on the diagonal are \
-         predicted exactly. Then, for each parameter, the prediction on average over all others, with its 95 % band, and \
-         what was observed. {}{}",
-        model.trust(),
+        "First: each value as predicted from all others, with its 95 % interval; points on the diagonal are predicted \
+         exactly. Then, for each parameter, the prediction averaged over all other parameters, with its 95 % band, and the \
+         observed values. {}{}",
+        trust(models),
         what_is_drawn(state)
     );
-    Plot { kind: PlotKind::Surrogate, title: TITLE, caption, panels, data: model.data(&dependences) }
+    let panels = panels.collect();
+    Plot { kind: PlotKind::Surrogate, title: TITLE, caption, panels, data: by_outcome(models, data) }
 }
 
 impl<'s> Surrogate<'s> {
-    /// `None` before the first value, or if no model fits.
-    pub fn fit(state: &'s State) -> Result<Option<Self>, StudyError> {
-        let insight = StudyInsight::of(state)?;
-        Ok(insight.map(|insight| Self { left_out: insight.leave_one_out(), insight }))
+    /// A model of each outcome that has one: none before the first value, or if no model fits.
+    pub fn fit_all(state: &'s State) -> Result<Vec<Self>, StudyError> {
+        let mut models = Vec::new();
+        for series in Series::all(state) {
+            let insight = StudyInsight::of_outcome(state, series.number)?;
+            models.extend(insight.map(|insight| Self {
+                series,
+                left_out: insight.leave_one_out(),
+                importances: OnceCell::new(),
+                insight,
+            }));
+        }
+        Ok(models)
+    }
+
+    /// How much each parameter matters, in the order of declaration.
+    pub fn importances(&self) -> &[Importance] {
+        self.importances.get_or_init(|| self.insight.importances())
     }
 
     /// How much of the variance of the values the model explains, in words.
     pub fn trust(&self) -> String {
+        // Where a picture of the model still looks like the truth, by eye.
+        let verdict = |part: f64| match part {
+            0.7.. => "trust it",
+            0.3.. => "trust its rough shape",
+            _ => "don't rely on it yet",
+        };
         match self.left_out.explained {
             Some(part) if part > 0.0 => format!(
-                "Left out one at a time, {:.0} % of the variance of the values is predicted.",
-                100.0 * part
+                "The model predicts {:.0} % of the variance of values that it has not seen (leave-one-out): {}.",
+                100.0 * part,
+                verdict(part)
             ),
-            Some(_) => {
-                "Left out one at a time, values are predicted no better than by their mean: do not trust the \
-                        model yet."
-                    .to_owned()
-            }
-            None => "The values do not vary, or are too few to judge the model by.".to_owned(),
+            Some(_) => "The model predicts values that it has not seen no better than their mean does (leave-one-out): don't \
+                        trust it yet."
+                .to_owned(),
+            None => "The values don't vary, or there are too few to judge the model by.".to_owned(),
         }
     }
 
@@ -66,8 +96,8 @@ impl<'s> Surrogate<'s> {
         let predictions = &self.left_out.predictions;
         let ends = predictions.iter().flat_map(|p| [p.observed, p.mean]);
         let axis = Axis::around(ends, 0.06);
-        let title = "Predicted against observed";
-        let mut chart = Chart::new(330.0, 250.0, title, &axis, "observed, left out of the fit", &axis);
+        let title = self.series.heading("predicted against observed");
+        let mut chart = Chart::new(NARROW, 250.0, &title, &axis, "observed, left out of the fit", &axis);
         let diagonal = vec![chart.at(0.0, 0.0), chart.at(1.0, 1.0)];
         chart.canvas.add(colour::FAINT, Shape::Line { points: diagonal, width: 1.0, is_dashed: true });
         // Too many intervals are a blot.
@@ -90,7 +120,7 @@ impl<'s> Surrogate<'s> {
             );
             let title = Some(title).filter(|_| predictions.len() <= MOST_TITLED);
             let at = at(&chart, p, p.mean);
-            chart.canvas.add_titled(colour::POINT, Shape::Dot { at, radius: 2.5 }, title);
+            chart.canvas.add_trial(colour::POINT, Shape::Dot { at, radius: 2.5 }, p.trial, title);
         }
         chart.canvas
     }
@@ -115,19 +145,23 @@ impl<'s> Dependences<'s> {
     }
 
     /// A panel for each parameter.
-    fn draw(&self, state: &State) -> Vec<Canvas> {
-        let trials = thinned(state);
+    fn draw(&self, state: &State, series: &Series<'_>) -> Vec<Canvas> {
+        let trials = thinned(state, series);
+        // Each trial is in every panel: its parameters are said where that is little.
+        let is_titled = trials.len() * self.0.len() <= MOST_TITLED;
         let panel = |(parameter, along): &(&Parameter, Vec<Dependence>)| {
-            let y = value_axis(state, along);
+            let y = value_axis(state, series, along);
             let x = Axis::of(&parameter.kind);
-            let mut chart = Chart::new(330.0, 250.0, &parameter.name, &x, "", &y);
+            let mut chart = Chart::new(NARROW, 250.0, &series.titled(&parameter.name), &x, "", &y);
             draw_dependence(&mut chart, &x, &y, along);
             for trial in &trials {
-                let (Some(param), Some(value)) = (trial.params.get(&parameter.name), trial.value()) else {
+                let (Some(param), Some(value)) = (trial.params.get(&parameter.name), series.value(trial))
+                else {
                     continue;
                 };
                 let at = chart.at(x.position_of(param) + jitter(trial, &x), y.position(value));
-                chart.canvas.add(colour::FAINT, Shape::Dot { at, radius: 1.5 });
+                let title = is_titled.then(|| describe(trial));
+                chart.canvas.add_trial(colour::FAINT, Shape::Dot { at, radius: 1.5 }, trial.number, title);
             }
             chart.canvas
         };
@@ -141,10 +175,24 @@ impl<'s> Dependences<'s> {
     }
 }
 
+/// What is said of the models of all outcomes.
+pub fn trust(models: &[Surrogate]) -> String {
+    let of_model = |model: &Surrogate| model.series.titled(&model.trust());
+    models.iter().map(of_model).collect::<Vec<_>>().join(" ")
+}
+
+/// The data of one outcome as they are, those of several by name.
+pub fn by_outcome(models: &[Surrogate], data: Vec<Value>) -> Value {
+    if models.first().is_some_and(|model| model.series.is_one) {
+        return data.into_iter().next().unwrap_or_default();
+    }
+    let named = models.iter().zip(data).map(|(model, data)| (model.series.name().to_owned(), data));
+    Value::Object(named.collect())
+}
+
 /// Shows the values worth seeing, and the curve with its band.
-fn value_axis(state: &State, along: &[Dependence]) -> Axis {
-    let direction = state.definition().direction;
-    let values = Trace::of(state.trials(), direction).map(|trace| trace.visible_range(direction));
+fn value_axis(state: &State, series: &Series<'_>, along: &[Dependence]) -> Axis {
+    let values = Trace::of(state, series).map(|trace| trace.visible_range());
     let band = along.iter().flat_map(|at| [at.mean - HALF_WIDTH * at.std, at.mean + HALF_WIDTH * at.std]);
     let seen = values.into_iter().flat_map(|(low, high)| [low, high]);
     Axis::around(seen.chain(band), 0.04)

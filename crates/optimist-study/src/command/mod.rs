@@ -17,7 +17,7 @@ use crate::evaluation::{Evaluation, Evaluator, StartError};
 use crate::event::FailureKind;
 use crate::identity::Identity;
 use crate::interrupt::Interrupt;
-use crate::objective::{Mode, Objective, STORAGE_VARIABLE, environment_name};
+use crate::objective::{Mode, Objective, STORAGE_VARIABLE, TOKEN_VARIABLE, environment_name};
 use crate::study::Job;
 use process::{Group, Output, Process};
 
@@ -59,10 +59,13 @@ impl CommandEvaluator {
                 Output::Line(line) if line.trim().is_empty() => {}
                 Output::Line(line) => last_line = Some(line),
                 Output::Closed => {}
-                Output::TimedOut => return Ok(self.timed_out(&mut process)),
+                Output::TimedOut => {
+                    return Ok(having_known(self.timed_out(&mut process), last_line.as_deref()));
+                }
                 Output::Interrupted => return Ok(stopped()),
                 Output::Ended(status) if !status.success() => {
-                    return Ok(failed(&process, FailureKind::Crashed, process::describe(status)));
+                    let crashed = failed(&process, FailureKind::Crashed, process::describe(status));
+                    return Ok(having_known(crashed, last_line.as_deref()));
                 }
                 Output::Ended(_) => break,
             }
@@ -109,7 +112,8 @@ impl CommandEvaluator {
         let mut command =
             if program.contains('/') { Command::new(folder.join(program)) } else { Command::new(program) };
         command.args(arguments).current_dir(folder);
-        command.env_remove(STORAGE_VARIABLE).env(orphans::VARIABLE, Identity::current().owner);
+        command.env_remove(STORAGE_VARIABLE).env_remove(TOKEN_VARIABLE);
+        command.env(orphans::VARIABLE, Identity::current().owner);
         Ok(command)
     }
 
@@ -169,14 +173,26 @@ impl Drop for CommandEvaluator {
 /// What the command replied, with what it wrote to standard error if there is no value.
 fn evaluation(process: &Process, reply: Result<Evaluation, String>) -> Evaluation {
     match reply {
-        Ok(Evaluation::Failed { kind, reason, .. }) => failed(process, kind, reason),
+        Ok(Evaluation::Failed { kind, reason, known, .. }) => {
+            Evaluation::Failed { kind, reason, stderr: process.last_errors(), known }
+        }
         Ok(evaluation) => evaluation,
         Err(reason) => failed(process, FailureKind::Unreadable, reason),
     }
 }
 
 fn failed(process: &Process, kind: FailureKind, reason: String) -> Evaluation {
-    Evaluation::Failed { kind, reason, stderr: process.last_errors() }
+    Evaluation::Failed { kind, reason, stderr: process.last_errors(), known: None }
+}
+
+/// A failure with what the command had measured before it, by the last line that it wrote.
+fn having_known(failed: Evaluation, last_line: Option<&str>) -> Evaluation {
+    match failed {
+        Evaluation::Failed { kind, reason, stderr, .. } => {
+            Evaluation::Failed { kind, reason, stderr, known: last_line.and_then(reply::known) }
+        }
+        other => other,
+    }
 }
 
 fn stopped() -> Evaluation {

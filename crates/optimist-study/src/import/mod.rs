@@ -3,6 +3,7 @@
 //! Given: a file and the study that it is for. Gives: its trials as `Study::import` takes them, and every row that
 //! cannot be one, with the reason. Does not store anything.
 
+mod delimited;
 #[cfg(feature = "sqlite")]
 mod optuna;
 mod table;
@@ -11,7 +12,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use optimist::space::{Assignment, Kind, Space, Value};
+use optimist::spelling::nearest;
 
+use self::delimited::Numbers;
 use crate::definition::Definition;
 use crate::evaluation::Measurement;
 use crate::study::Import;
@@ -24,12 +27,25 @@ use optuna::read as read_database;
 /// How a file is to be read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ImportOptions {
-    /// The column of the value; `value` if not given.
+    /// The column of the value; `value` if not given. Several outcomes have a column each, which has their name.
     pub value: Option<String>,
-    /// Columns that are called otherwise than their parameter: column, then parameter.
+    /// Columns that are called otherwise than their parameter or outcome: column, then that.
     pub map: Vec<(String, String)>,
     /// The study of an Optuna database; not needed if there is only one.
     pub optuna_study: Option<String>,
+    /// What separates the columns of a CSV; found out if not given.
+    pub separator: Option<u8>,
+    /// How the decimals of a CSV are written; found out if not given.
+    pub decimal: Option<DecimalMark>,
+}
+
+/// What stands before the decimals of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecimalMark {
+    /// A point, as in `2.5`.
+    Point,
+    /// A comma, as in `2,5`.
+    Comma,
 }
 
 /// What a file has.
@@ -41,6 +57,8 @@ pub struct Found {
     pub bad: Vec<BadRow>,
     /// Rows that have not ended: neither value nor failure.
     pub n_unfinished: usize,
+    /// How columns and decimals are separated, if not as CSV has them everywhere.
+    pub dialect: Option<String>,
 }
 
 /// A row that cannot be a trial.
@@ -59,20 +77,38 @@ pub enum ImportError {
     /// It cannot be read.
     #[error("cannot read {}: {problem}", path.display())]
     Unreadable {
-        /// Which one.
+        /// The file that was to be imported.
         path: PathBuf,
         /// What the system said.
         problem: String,
     },
     /// It is neither a table nor a database.
-    #[error("{} is no {format}: {problem}", path.display())]
+    #[error("{} is not {format}: {problem}", path.display())]
     Malformed {
-        /// Which one.
+        /// The file that was to be imported.
         path: PathBuf,
         /// What it looked like.
         format: &'static str,
         /// What is wrong.
         problem: String,
+    },
+    /// There is nothing in it.
+    #[error("{} is empty; expected a table with a row for each trial", path.display())]
+    Empty {
+        /// The file that was to be imported.
+        path: PathBuf,
+    },
+    /// It has no rows.
+    #[error(
+        "{} has no rows{}; expected a header, and below it a row for each trial",
+        path.display(),
+        if columns.is_empty() { String::new() } else { format!(" below `{}`", columns.join("`, `")) }
+    )]
+    NoRows {
+        /// The file that was to be imported.
+        path: PathBuf,
+        /// Names of its columns.
+        columns: Vec<String>,
     },
     /// It is a database, and databases were left out of this program.
     #[error(
@@ -80,24 +116,43 @@ pub enum ImportError {
         path.display()
     )]
     NotBuiltIn {
-        /// Which one.
+        /// The file that was to be imported.
         path: PathBuf,
     },
     /// A table lacks a column.
-    #[error("there is no column `{column}`; the columns are {}", columns.join(", "))]
+    #[error(
+        "there is no column `{column}`; the columns are {}{}",
+        columns.join(", "),
+        nearest(column, columns.iter().map(String::as_str))
+            .map_or_else(String::new, |meant| format!(". Is it `{meant}`? Say so with {option}{meant}{rest}"))
+    )]
     NoColumn {
-        /// What was looked for, and how to say otherwise.
+        /// What was looked for.
         column: String,
         /// What there is.
         columns: Vec<String>,
+        /// How to say that it has another name, before and after that name.
+        option: &'static str,
+        /// The end of that option, after the name of the column.
+        rest: String,
     },
     /// `--map` names something that is not in the space.
-    #[error("column `{column}` is mapped to `{parameter}`, which is no parameter of the study")]
+    #[error(
+        "column `{column}` is mapped to `{parameter}`, which is neither a parameter nor an outcome of the study"
+    )]
     UnknownParameter {
-        /// The column.
+        /// Name of the column in the file.
         column: String,
         /// The name given.
         parameter: String,
+    },
+    /// There is no one column of the value.
+    #[error(
+        "the study has several outcomes, each with a column; say `--map {column}=OUTCOME` instead of `--value {column}`"
+    )]
+    NoValue {
+        /// What was given as that column.
+        column: String,
     },
     /// Which study of a database is meant?
     #[error("{problem}; the studies there are {}", studies.join(", "))]
@@ -110,9 +165,9 @@ pub enum ImportError {
     /// Optuna's study cannot be one of ours.
     #[error("the Optuna study `{study}` {problem}")]
     Unsuitable {
-        /// Its name.
+        /// Name of Optuna's study.
         study: String,
-        /// Why not.
+        /// What cannot be represented.
         problem: String,
     },
 }
@@ -127,7 +182,7 @@ pub fn read(path: &str, definition: &Definition, options: &ImportOptions) -> Res
     if is_database(&bytes) {
         return read_database(&path, definition, options);
     }
-    parse(&bytes, &path, &definition.space, options)
+    parse(&bytes, &path, definition, options)
 }
 
 /// Reads a table that is in memory; `path` is for messages.
@@ -137,15 +192,15 @@ pub fn read(path: &str, definition: &Definition, options: &ImportOptions) -> Res
 pub fn parse(
     bytes: &[u8],
     path: &Path,
-    space: &Space,
+    definition: &Definition,
     options: &ImportOptions,
 ) -> Result<Found, ImportError> {
-    let table = table::Table::parse(bytes, path)?;
-    table.check_columns(space, options)?;
-    let mut found = Found::default();
-    for (place, row) in table.rows() {
-        match table::trial(row, space, options) {
-            Ok(Some(trial)) => found.take(trial, place, space),
+    let table = table::Table::parse(bytes, path, definition, options)?;
+    table.check_columns(definition, options)?;
+    let mut found = Found { dialect: table.dialect.clone(), ..Found::default() };
+    for (place, row) in table.trials(definition, options) {
+        match row {
+            Ok(Some(trial)) => found.take(trial, place, &definition.space),
             Ok(None) => found.n_unfinished += 1,
             Err(reason) => found.bad.push(BadRow { place, reason }),
         }
@@ -156,11 +211,11 @@ pub fn parse(
 impl Found {
     /// Adds a row if it is a point of the space.
     fn take(&mut self, trial: Import, place: String, space: &Space) {
-        let outcome = match &trial.outcome {
-            Ok(Measurement { noise_std: Some(std), .. }) if !std.is_finite() || *std < 0.0 => {
-                Err(format!("the noise must be 0 or more, got {std}"))
-            }
-            _ => space.check(&trial.params).map_err(|error| error.to_string()),
+        let noise = trial.outcome.iter().flat_map(|measured| measured.values.iter());
+        let bad_noise = noise.filter_map(|(_, one)| one.noise_std).find(|std| !std.is_finite() || *std < 0.0);
+        let outcome = match bad_noise {
+            Some(std) => Err(format!("the noise must be 0 or more, got {std}")),
+            None => space.check(&trial.params).map_err(|error| error.to_string()),
         };
         match outcome {
             Ok(()) => self.trials.push(trial),
@@ -196,16 +251,24 @@ fn key(trial: &Import) -> String {
         .collect();
     pairs.sort_unstable();
     match &trial.outcome {
-        Ok(measured) => format!("{pairs:?} {:x}", measured.value.to_bits()),
-        Err(reason) => format!("{pairs:?} failed {reason}"),
+        Ok(measured) => format!("{pairs:?} {}", bits(measured)),
+        Err(reason) => {
+            format!("{pairs:?} failed {reason} {}", trial.known.as_ref().map_or_else(String::new, bits))
+        }
     }
 }
 
-/// What a text means as a value of a parameter.
-fn value_of(kind: &Kind, text: &str) -> Option<Value> {
-    match kind {
-        Kind::Float { .. } => text.parse().ok().map(Value::Float),
+/// The values measured, to the last bit.
+fn bits(measured: &Measurement) -> String {
+    measured.values.iter().map(|(name, one)| format!("{name:?}={:x} ", one.value.to_bits())).collect()
+}
+
+/// What a text means as a value of a parameter; `None` if it means nothing.
+fn value_of(kind: &Kind, text: &str, numbers: Numbers) -> Result<Option<Value>, String> {
+    Ok(match kind {
+        Kind::Float { .. } => numbers.plain(text)?.parse().ok().map(Value::Float),
         Kind::Int { .. } => {
+            let text = numbers.plain(text)?;
             let whole = || Value::Float(text.parse().ok()?).as_i64();
             text.parse().ok().or_else(whole).map(Value::Int)
         }
@@ -215,12 +278,12 @@ fn value_of(kind: &Kind, text: &str) -> Option<Value> {
             _ => None,
         },
         Kind::Categorical { choices } => {
-            let number: Option<f64> = text.parse().ok();
+            let number: Option<f64> = numbers.plain(text).ok().and_then(|plain| plain.parse().ok());
             let same_number = |choice: &Value| number.is_some() && choice.as_f64() == number;
             let same = |choice: &&Value| choice.to_string() == text || same_number(choice);
             choices.iter().find(same).cloned()
         }
-    }
+    })
 }
 
 /// Parameters in the order of the space.

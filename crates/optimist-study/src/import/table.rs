@@ -1,88 +1,159 @@
-//! Tables: CSV with a header, a JSON array of objects, or JSON lines.
+//! Tables: CSV with a header (`delimited`), a JSON array of objects, or JSON lines.
 //!
-//! A row has a column for each active parameter and one for the value. A value of `nan` or `failed` is a trial that
+//! A row has a column for each active parameter and one for the value, or for each outcome if they have names. A value of `nan` or `failed` is a trial that
 //! failed, and so is a row without value whose column `state` says `failed`, `fail` or `pruned`; its reason is in `reason` or
-//! `error`. `noise_std` is the standard deviation of the value's noise. Other columns are not looked at. The objects
+//! `error`. `noise_std` is the standard deviation of the value's noise; of several outcomes, `noise_std.NAME` of each. Of a row that
+//! failed those outcomes are kept that it has. Other columns are not looked at. The objects
 //! that `optimist trials --json` prints, with an object `params`, are rows too.
 
 use std::path::Path;
 
-use optimist::space::{Assignment, Space, Value};
+use optimist::space::{Assignment, Parameter, Value};
 use serde_json::{Map, Value as Json};
 
+use super::delimited::{Delimited, Numbers};
 use super::{ImportError, ImportOptions, in_order, value_of};
-use crate::evaluation::Measurement;
+use crate::definition::Definition;
+use crate::evaluation::{Measured, Measurement, Values};
+use crate::outcomes::Outcomes;
 use crate::study::Import;
 
 /// A row: texts (CSV) or what JSON has.
 pub type Row = Map<String, Json>;
 
+/// A row with its place, or what is wrong with it.
+type Placed = (String, Result<Row, String>);
+
 /// A table.
 pub struct Table {
     columns: Vec<String>,
-    rows: Vec<(String, Row)>,
+    rows: Vec<Placed>,
+    numbers: Numbers,
+    /// What was recognised, if it is not what CSV has everywhere.
+    pub dialect: Option<String>,
 }
 
 impl Table {
-    /// JSON if it begins like it, CSV otherwise.
-    pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, ImportError> {
+    /// JSON if it begins like it, CSV otherwise. A table without rows is an error.
+    pub fn parse(
+        bytes: &[u8],
+        path: &Path,
+        definition: &Definition,
+        options: &ImportOptions,
+    ) -> Result<Self, ImportError> {
         let malformed = |format, problem| ImportError::Malformed { path: path.to_owned(), format, problem };
-        let text =
-            std::str::from_utf8(bytes).map_err(|error| malformed("text in UTF-8", error.to_string()))?;
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let problem = format!("{error}; save the table again, as \"CSV UTF-8\"");
+            malformed("text in UTF-8", problem)
+        })?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let (format, rows) = match text.trim_start().chars().next() {
-            Some('[') => ("JSON array of objects", array(text)),
-            Some('{') => ("JSON lines", lines(text)),
-            _ => ("CSV table", csv(text)),
+        let (format, table) = match text.trim_start().chars().next() {
+            None => return Err(ImportError::Empty { path: path.to_owned() }),
+            Some('[') => ("a JSON array of objects", array(text).map(Self::of_json)),
+            Some('{') => ("JSON lines", lines(text).map(Self::of_json)),
+            Some(_) => {
+                let table = Delimited::read(text, options, |column| is_wanted(column, definition, options));
+                ("a CSV table", table.map(Self::of_texts))
+            }
         };
-        let rows = rows.map_err(|problem| malformed(format, problem))?;
+        let table = table.map_err(|problem| malformed(format, problem))?;
+        match table.rows.is_empty() {
+            true => Err(ImportError::NoRows { path: path.to_owned(), columns: table.columns }),
+            false => Ok(table),
+        }
+    }
+
+    fn of_json(rows: Vec<(String, Row)>) -> Self {
         let mut columns: Vec<String> = Vec::new();
         for (_, row) in &rows {
             let new = row.keys().filter(|key| !columns.contains(key)).cloned().collect::<Vec<_>>();
             columns.extend(new);
         }
-        Ok(Self { columns, rows })
+        let rows = rows.into_iter().map(|(place, row)| (place, Ok(row))).collect();
+        Self { columns, rows, numbers: Numbers::default(), dialect: None }
     }
 
-    /// The rows with their places.
-    pub fn rows(&self) -> impl Iterator<Item = (String, &Row)> {
-        self.rows.iter().map(|(place, row)| (place.clone(), row))
+    fn of_texts(Delimited { header, rows, numbers, dialect }: Delimited) -> Self {
+        Self { columns: header, rows, numbers, dialect }
+    }
+
+    /// Each row with its place: a trial, none if it has not ended, or what is wrong.
+    pub fn trials<'t>(
+        &'t self,
+        definition: &'t Definition,
+        options: &'t ImportOptions,
+    ) -> impl Iterator<Item = (String, Result<Option<Import>, String>)> + 't {
+        self.rows.iter().map(|(place, row)| {
+            let row = row.as_ref().map_err(String::clone);
+            (place.clone(), row.and_then(|row| trial(row, definition, options, self.numbers)))
+        })
     }
 
     /// Whether the columns that are spoken of are there.
-    pub fn check_columns(&self, space: &Space, options: &ImportOptions) -> Result<(), ImportError> {
+    pub fn check_columns(&self, definition: &Definition, options: &ImportOptions) -> Result<(), ImportError> {
+        let Definition { space, outcomes, .. } = definition;
         let columns = || self.columns.clone();
-        let has = |column: &str| self.rows.is_empty() || self.columns.iter().any(|known| known == column);
+        let has = |column: &str| self.columns.iter().any(|known| known == column);
+        let absent = |column: &str, option, rest| ImportError::NoColumn {
+            column: column.to_owned(),
+            columns: columns(),
+            option,
+            rest,
+        };
         for (column, parameter) in &options.map {
-            if space.get(parameter).is_none() {
+            if space.get(parameter).is_none() && !outcomes.names().any(|name| name == parameter) {
                 let (column, parameter) = (column.clone(), parameter.clone());
                 return Err(ImportError::UnknownParameter { column, parameter });
             }
             if !has(column) {
-                return Err(ImportError::NoColumn { column: column.clone(), columns: columns() });
+                return Err(absent(column, "--map ", format!("={parameter}")));
             }
-        }
-        let value = options.value.as_deref().unwrap_or("value");
-        if !has(value) && !has("state") {
-            return Err(ImportError::NoColumn { column: value.to_owned(), columns: columns() });
         }
         let lacks = |name: &str| !has(name) && !options.map.iter().any(|(_, mapped)| mapped == name);
+        if let Some(column) = options.value.clone().filter(|_| !outcomes.is_one()) {
+            return Err(ImportError::NoValue { column });
+        }
+        for name in outcomes.names() {
+            let column = options.value.as_deref().unwrap_or(name);
+            if outcomes.is_one() && !has(column) && !has("state") {
+                return Err(absent(column, "--value ", String::new()));
+            }
+            if !outcomes.is_one() && lacks(column) {
+                return Err(absent(column, "--map ", format!("={name}")));
+            }
+        }
         match space.parameters().iter().find(|parameter| parameter.when.is_empty() && lacks(&parameter.name))
         {
-            Some(parameter) => {
-                Err(ImportError::NoColumn { column: parameter.name.clone(), columns: columns() })
-            }
+            Some(Parameter { name, .. }) => Err(absent(name, "--map ", format!("={name}"))),
             None => Ok(()),
         }
     }
 }
 
+/// Whether a column has a value, its noise, or a parameter.
+fn is_wanted(column: &str, definition: &Definition, options: &ImportOptions) -> bool {
+    let Definition { space, outcomes, .. } = definition;
+    let name = column.strip_prefix("noise_std.").unwrap_or(column);
+    column == "noise_std"
+        || options.value.as_deref() == Some(column)
+        || outcomes.names().any(|outcome| outcome == name)
+        || space.get(column).is_some()
+        || options.map.iter().any(|(mapped, _)| mapped == column)
+}
+
 /// A row as a trial; `None` if it has not ended.
-pub fn trial(row: &Row, space: &Space, options: &ImportOptions) -> Result<Option<Import>, String> {
-    let outcome = match outcome(row, options)? {
-        Some(outcome) => outcome,
-        None => return Ok(None),
+fn trial(
+    row: &Row,
+    definition: &Definition,
+    options: &ImportOptions,
+    numbers: Numbers,
+) -> Result<Option<Import>, String> {
+    let Definition { space, outcomes, .. } = definition;
+    let ended = match outcomes.is_one() {
+        true => outcome(row, options, numbers)?.map(|outcome| (outcome, None)),
+        false => several_outcomes(row, outcomes, options, numbers)?,
     };
+    let Some((outcome, known)) = ended else { return Ok(None) };
     let mut params = Assignment::default();
     for (column, cell) in row {
         let mapped = options.map.iter().find(|(mapped, _)| mapped == column);
@@ -100,41 +171,98 @@ pub fn trial(row: &Row, space: &Space, options: &ImportOptions) -> Result<Option
             continue; // inactive
         }
         // What is no value of the parameter is left to the space, whose message says what is.
-        let value = value_of(&parameter.kind, &text).unwrap_or(Value::Text(text));
+        let value =
+            value_of(&parameter.kind, &text, numbers).map_err(|reason| format!("`{name}`: {reason}"))?;
+        let value = value.unwrap_or(Value::Text(text));
         params.insert(name, value);
     }
-    Ok(Some(Import { params: in_order(params, space), outcome }))
+    Ok(Some(Import { params: in_order(params, space), outcome, known }))
 }
 
-fn outcome(row: &Row, options: &ImportOptions) -> Result<Option<Result<Measurement, String>>, String> {
-    let column = options.value.as_deref().unwrap_or("value");
-    let text = |name: &str| match row.get(name) {
+/// What came of a trial, and what was measured of one that failed.
+type Ended = (Result<Measurement, String>, Option<Measurement>);
+
+/// What is in a cell, if anything is.
+fn text(row: &Row, column: &str) -> Option<String> {
+    match row.get(column) {
         Some(Json::String(text)) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
         Some(Json::Number(number)) => Some(number.to_string()),
         _ => None,
-    };
-    let reason = || text("reason").or_else(|| text("error"));
-    let failed = |what: &str| Ok(Some(Err(reason().unwrap_or_else(|| what.to_owned()))));
-    let state = text("state").unwrap_or_default().to_lowercase();
-    let Some(value) = text(column) else {
-        return match state.as_str() {
-            "failed" | "fail" => failed("it failed"),
-            "pruned" => failed("it was pruned"),
-            "running" | "waiting" | "cancelled" => Ok(None),
-            _ => Err(format!("`{column}` is empty; write `failed` where a trial gave no value")),
-        };
-    };
-    match value.to_lowercase().as_str() {
-        "failed" | "nan" => return failed("it failed"),
-        _ => {}
     }
-    let number = |name: &str, text: &str| -> Result<f64, String> {
-        let number = text.parse::<f64>().map_err(|_| format!("`{name}` is `{text}`, not a number"))?;
-        if number.is_finite() { Ok(number) } else { Err(format!("`{name}` is {number}, not finite")) }
+}
+
+fn number(name: &str, text: &str, numbers: Numbers) -> Result<f64, String> {
+    let plain = numbers.plain(text).map_err(|reason| format!("`{name}`: {reason}"))?;
+    let number = plain.parse::<f64>().map_err(|_| format!("`{name}` is `{text}`, not a number"))?;
+    if number.is_finite() { Ok(number) } else { Err(format!("`{name}` is {number}, not finite")) }
+}
+
+fn is_failure(text: &str) -> bool {
+    matches!(text.to_lowercase().as_str(), "failed" | "nan")
+}
+
+/// How a row without a value ended, by its column `state`: why it failed, or `None` if it has not ended.
+fn ended(row: &Row, column: &str) -> Result<Option<String>, String> {
+    let failed = |what: &str| Ok(Some(reason(row).unwrap_or_else(|| what.to_owned())));
+    match text(row, "state").unwrap_or_default().to_lowercase().as_str() {
+        "failed" | "fail" => failed("it failed"),
+        "pruned" => failed("it was pruned"),
+        "running" | "waiting" | "cancelled" => Ok(None),
+        _ => Err(format!("`{column}` is empty; write `failed` where a trial gave no value")),
+    }
+}
+
+fn reason(row: &Row) -> Option<String> {
+    text(row, "reason").or_else(|| text(row, "error"))
+}
+
+/// A row of a study of several outcomes: those that it has, each in a column of its name.
+fn several_outcomes(
+    row: &Row,
+    outcomes: &Outcomes,
+    options: &ImportOptions,
+    numbers: Numbers,
+) -> Result<Option<Ended>, String> {
+    let (mut values, mut missing) = (Vec::new(), None);
+    let common = text(row, "noise_std").map(|text| number("noise_std", &text, numbers)).transpose()?;
+    for name in outcomes.names() {
+        let mapped = options.map.iter().find(|(_, mapped)| mapped == name);
+        let column = mapped.map_or(name, |(column, _)| column.as_str());
+        match text(row, column).filter(|text| !is_failure(text)) {
+            None => missing = missing.or(Some(column)),
+            Some(value) => {
+                let noise_column = format!("noise_std.{name}");
+                let own =
+                    text(row, &noise_column).map(|text| number(&noise_column, &text, numbers)).transpose()?;
+                let measured =
+                    Measured { value: number(column, &value, numbers)?, noise_std: own.or(common) };
+                values.push((name.to_owned(), measured));
+            }
+        }
+    }
+    let measured = Measurement { values: Values::named(values), ..Measurement::new(0.0) };
+    let Some(column) = missing else { return Ok(Some((Ok(measured), None))) };
+    let says_failed = text(row, column).is_some_and(|text| is_failure(&text));
+    let reason = match says_failed {
+        true => Some(reason(row).unwrap_or_else(|| "it failed".to_owned())),
+        false => ended(row, column)?,
     };
-    let mut measured = Measurement::new(number(column, &value)?);
-    if let Some(noise_std) = text("noise_std") {
-        measured.noise_std = Some(number("noise_std", &noise_std)?);
+    Ok(reason.map(|reason| (Err(reason), outcomes.known(measured))))
+}
+
+fn outcome(
+    row: &Row,
+    options: &ImportOptions,
+    numbers: Numbers,
+) -> Result<Option<Result<Measurement, String>>, String> {
+    let column = options.value.as_deref().unwrap_or("value");
+    let Some(value) = text(row, column) else { return Ok(ended(row, column)?.map(Err)) };
+    if is_failure(&value) {
+        return Ok(Some(Err(reason(row).unwrap_or_else(|| "it failed".to_owned()))));
+    }
+    let mut measured = Measurement::new(number(column, &value, numbers)?);
+    if let Some(noise_std) = text(row, "noise_std") {
+        measured = measured.with_noise(number("noise_std", &noise_std, numbers)?);
     }
     Ok(Some(Ok(measured)))
 }
@@ -157,26 +285,15 @@ fn lines(text: &str) -> Result<Vec<(String, Row)>, String> {
 
 fn object(place: String, row: Json) -> Result<(String, Row), String> {
     let Json::Object(mut row) = row else { return Err(format!("{place} is {row}, not an object")) };
-    if let Some(Json::Object(params)) = row.get("params").cloned() {
-        row.remove("params");
-        row.extend(params);
+    for inner in ["params", "values"] {
+        if let Some(Json::Object(pairs)) = row.get(inner).cloned() {
+            row.remove(inner);
+            row.extend(pairs);
+        }
+    }
+    if let Some(Json::Object(noise)) = row.get("noise_std").cloned() {
+        row.remove("noise_std");
+        row.extend(noise.into_iter().map(|(name, std)| (format!("noise_std.{name}"), std)));
     }
     Ok((place, row))
-}
-
-fn csv(text: &str) -> Result<Vec<(String, Row)>, String> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|error| error.to_string())?.clone();
-    if let Some(twice) =
-        header.iter().enumerate().find(|(i, name)| header.iter().take(*i).any(|other| other == *name))
-    {
-        return Err(format!("the column `{}` is there twice", twice.1));
-    }
-    let row = |record: Result<csv::StringRecord, csv::Error>| {
-        let record = record.map_err(|error| error.to_string())?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let cells = header.iter().zip(&record).map(|(name, cell)| (name.to_owned(), Json::from(cell)));
-        Ok((format!("line {line}"), cells.collect()))
-    };
-    reader.records().map(row).collect()
 }

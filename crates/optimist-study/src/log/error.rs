@@ -6,7 +6,7 @@
 pub enum StorageError {
     /// An address that is not one of ours.
     #[error(
-        "storage cannot be `{scheme}://`; give a file such as optimist.db, or postgres://user@host/database"
+        "storage cannot be `{scheme}://`; give a file such as optimist.db, postgres://user@host/database, or https://host:8150"
     )]
     UnknownScheme {
         /// What stood before `://`.
@@ -34,7 +34,7 @@ pub enum StorageError {
     /// The file cannot be opened or made.
     #[error("cannot open {place}: {reason}; check that the folder is there and that you may write to it")]
     CannotOpen {
-        /// Which storage.
+        /// Where studies are stored, without passwords.
         place: String,
         /// What the system said.
         reason: String,
@@ -45,7 +45,7 @@ pub enum StorageError {
          or restore a copy"
     )]
     NotOurs {
-        /// Which storage.
+        /// Where studies are stored, without passwords.
         place: String,
     },
     /// There is nothing in the file.
@@ -53,7 +53,7 @@ pub enum StorageError {
         "{place} is an empty file; restore a copy if there were studies in it, or remove it to start anew"
     )]
     Empty {
-        /// Which storage.
+        /// Where studies are stored, without passwords.
         place: String,
     },
     /// What was written last cannot be read without writing.
@@ -62,17 +62,17 @@ pub enum StorageError {
          written; copy both files to one"
     )]
     Unmerged {
-        /// Which storage.
+        /// Where studies are stored, without passwords.
         place: String,
     },
     /// Written by a later version.
     #[error(
-        "{place} was written by a later version of optimist (format {version}, this one knows {known}); update optimist"
+        "{place} was written by a newer version of optimist (format {version}, this one knows {known}); update optimist"
     )]
     Newer {
-        /// Which storage.
+        /// Where studies are stored, without passwords.
         place: String,
-        /// Its version.
+        /// Format version of the file or database.
         version: i64,
         /// The last one known here.
         known: i64,
@@ -82,13 +82,13 @@ pub enum StorageError {
         "{place} cannot be written: it is read-only; change its permissions and those of its folder, or copy it"
     )]
     ReadOnly {
-        /// Which storage.
+        /// Where studies are stored, without passwords.
         place: String,
     },
     /// There is no room left.
     #[error("{place} cannot be written: the disk is full; free some space, nothing stored so far is lost")]
     Full {
-        /// Which storage.
+        /// Where studies are stored, without passwords.
         place: String,
     },
     /// The system could not do it.
@@ -97,7 +97,7 @@ pub enum StorageError {
          (`ulimit -f`), nothing stored so far is lost"
     )]
     Disk {
-        /// Which storage.
+        /// Where studies are stored, without passwords.
         place: String,
         /// What was said.
         reason: String,
@@ -105,7 +105,7 @@ pub enum StorageError {
     /// Somebody else did not let go of it for long.
     #[error("{place} is locked by another program; end that program, then try again")]
     Busy {
-        /// Which storage.
+        /// Where studies are stored, without passwords.
         place: String,
     },
     /// What is there is not what was written.
@@ -114,7 +114,7 @@ pub enum StorageError {
          salvage`"
     )]
     Damaged {
-        /// Which storage.
+        /// Where studies are stored, without passwords.
         place: String,
         /// What is wrong.
         problem: String,
@@ -122,7 +122,7 @@ pub enum StorageError {
     /// The server cannot be reached.
     #[error("cannot reach {place}: {reason}; check the address, and that the server runs and lets you in")]
     Unreachable {
-        /// Which storage.
+        /// Where studies are stored, without passwords.
         place: String,
         /// What was said.
         reason: String,
@@ -133,10 +133,24 @@ pub enum StorageError {
         /// What is wrong with it, without any part that may be secret.
         reason: String,
     },
+    /// The address of a server cannot be meant.
+    #[error("this address of a server cannot be used: {reason}; it is like https://host:8150")]
+    BadServer {
+        /// What is wrong with it, without any part that may be secret.
+        reason: String,
+    },
+    /// A server does not let us do it.
+    #[error("{place} refuses: {reason}")]
+    Refused {
+        /// Which storage.
+        place: String,
+        /// Why, and what to do.
+        reason: String,
+    },
     /// Anything else.
     #[error("{place}: {reason}")]
     Other {
-        /// Which storage.
+        /// Where studies are stored, without passwords.
         place: String,
         /// What was said.
         reason: String,

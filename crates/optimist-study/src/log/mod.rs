@@ -4,13 +4,15 @@
 //! it keeps leases: who runs which trial, and until when to believe so. Meaning is none of its business: to a backend
 //! a record is a text with a number.
 //!
-//! Backends: `memory` for tests and try-outs, `sqlite` for one machine, `postgres` for many. Any other [`Log`] can be
+//! Backends: `memory` for tests and try-outs, `sqlite` for one machine, `postgres` for many, `http` for a server that has one of these. Any other [`Log`] can be
 //! handed in as a [`Backend`]; [`contract`] says what it must do, and checks it.
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod chain;
 pub mod contract;
 mod error;
+#[cfg(feature = "http")]
+mod http;
 mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -137,6 +139,24 @@ pub trait Log: Send {
     fn leases(&mut self, study: StudyId) -> Result<Vec<Lease>, StorageError>;
 }
 
+/// What a server keeps beside the studies in the same storage has names that begin so: they are not studies.
+pub const HIDDEN: &str = "optimist:";
+
+/// Whether a log of this name is not a study.
+pub fn is_hidden(name: &str) -> bool {
+    name.starts_with(HIDDEN)
+}
+
+/// The logs of a storage that are studies, by name.
+///
+/// # Errors
+/// If storage cannot be read.
+pub fn listed(log: &mut dyn Log) -> Result<Vec<Entry>, StorageError> {
+    let mut entries = log.studies()?;
+    entries.retain(|entry| !is_hidden(&entry.name));
+    Ok(entries)
+}
+
 /// A study in its storage. Never used again once the study is deleted, so that nobody appends to another by mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StudyId(pub i64);
@@ -144,7 +164,7 @@ pub struct StudyId(pub i64);
 /// A study that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name.
+    /// Name of the study.
     pub name: String,
     /// What to call it by.
     pub id: StudyId,

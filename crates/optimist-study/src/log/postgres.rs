@@ -258,7 +258,7 @@ impl Log for Postgres {
             (Some(last), _) if after == 0 => (last, Head::default()),
             (Some(last), Some(first)) => (last, first),
             (Some(_), None) => {
-                let problem = format!("record {after} of study {} is not there any more", study.0);
+                let problem = format!("record {after} of study {} no longer exists", study.0);
                 return Err(self.damaged(problem));
             }
         };

@@ -188,7 +188,7 @@ impl Sqlite {
     ) -> Result<Result<(), String>, rusqlite::Error> {
         let Some(head) = self.head(study)? else { return Ok(Ok(())) };
         let Some(start) = self.record(study, after)? else {
-            return Ok(Err(format!("record {after} of study {} is not there any more", study.0)));
+            return Ok(Err(format!("record {after} of study {} no longer exists", study.0)));
         };
         let query = match self.is_unlinked {
             true => "SELECT seq, checksum, body FROM records WHERE study = ?1 AND seq > ?2 ORDER BY seq",

@@ -4,6 +4,8 @@ use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 use std::sync::Arc;
 
+#[cfg(feature = "http")]
+use super::http::HttpServer;
 use super::memory::Memory;
 #[cfg(feature = "postgres")]
 use super::postgres::{PostgresDatabase, is_key_value};
@@ -11,7 +13,7 @@ use super::postgres::{PostgresDatabase, is_key_value};
 use super::sqlite::SqliteFile;
 use super::{Log, StorageError};
 
-/// Where studies are kept: `optimist.db`, `postgres://user@host/database`, `memory`, or a [`Backend`] of your own.
+/// Where studies are kept: `optimist.db`, `postgres://user@host/database`, `https://host:8150`, `memory`, or a [`Backend`] of your own.
 #[derive(Clone)]
 pub struct Storage {
     backend: Arc<dyn Backend>,
@@ -26,6 +28,11 @@ pub trait Backend: Display + Send + Sync {
     /// # Errors
     /// If there is no storage there and none can be made, or it is not ours.
     fn connect(&self, notify: &Notify) -> Result<Box<dyn Log>, StorageError>;
+
+    /// Whether it is a server that others decide about: commands do not come from there, and are not sent there.
+    fn is_remote(&self) -> bool {
+        false
+    }
 
     /// Whether anything is there to read.
     ///
@@ -63,6 +70,15 @@ impl Storage {
         Self::new(PostgresDatabase::new(address.as_ref()))
     }
 
+    /// A server, `optimist serve`, at `http://host:port` or `https://…`, which the token lets us in to.
+    ///
+    /// # Errors
+    /// If the address cannot be meant.
+    #[cfg(feature = "http")]
+    pub fn http(address: &str, token: Option<String>) -> Result<Self, StorageError> {
+        Ok(Self::new(HttpServer::new(address, token)?))
+    }
+
     /// The same, with somebody to tell of trouble.
     #[must_use]
     pub fn with_notify(self, notify: impl Fn(&str) + Send + Sync + 'static) -> Self {
@@ -75,9 +91,14 @@ impl Storage {
     /// If there is no storage there and none can be made, or it is not ours.
     pub fn connect(&self) -> Result<Box<dyn Log>, StorageError> {
         if let Err(error @ StorageError::Empty { .. }) = self.exists() {
-            (self.notify)(&format!("a new database is begun: {error}"));
+            (self.notify)(&format!("starting a new database: {error}"));
         }
         self.backend.connect(&self.notify)
+    }
+
+    /// Whether it is a server that others decide about: commands do not come from there, and are not sent there.
+    pub fn is_remote(&self) -> bool {
+        self.backend.is_remote()
     }
 
     /// Tells whoever listens.
@@ -102,6 +123,7 @@ impl FromStr for Storage {
             _ if word == "memory" => Ok(Self::memory()),
             _ if word == ":memory:" => Err(StorageError::NoFile { word: word.to_owned() }),
             Some(("postgres" | "postgresql", _)) => database(word),
+            Some(("http" | "https", _)) => server(word),
             Some((scheme, _)) => Err(StorageError::UnknownScheme { scheme: scheme.to_owned() }),
             None if word.is_empty() => Err(StorageError::NoPlace),
             None if is_key_value(word) => database(word),
@@ -123,6 +145,16 @@ fn file(_: &str) -> Result<Storage, StorageError> {
 #[cfg(feature = "postgres")]
 fn database(url: &str) -> Result<Storage, StorageError> {
     Ok(Storage::postgres(url))
+}
+
+#[cfg(feature = "http")]
+fn server(address: &str) -> Result<Storage, StorageError> {
+    Storage::http(address, std::env::var(crate::objective::TOKEN_VARIABLE).ok())
+}
+
+#[cfg(not(feature = "http"))]
+fn server(_: &str) -> Result<Storage, StorageError> {
+    Err(StorageError::NotBuiltIn { what: "servers", feature: "http" })
 }
 
 #[cfg(not(feature = "postgres"))]

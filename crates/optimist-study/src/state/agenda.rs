@@ -3,7 +3,9 @@
 use optimist::space::Assignment;
 
 use super::State;
-use crate::definition::{Direction, Plan};
+use crate::definition::Plan;
+use crate::event::Course;
+use crate::outcomes::Outcomes;
 
 /// The study is over after this many suggestions in a row with too little to gain.
 pub(super) const LOW_GAINS: usize = 5;
@@ -39,6 +41,8 @@ pub enum Over {
         /// The largest gain that the last suggestions were expected to bring.
         gain: f64,
     },
+    /// Somebody stopped it.
+    Stopped,
 }
 
 impl State {
@@ -57,18 +61,51 @@ impl State {
 
     /// What is to be done next under the plan; `None` if there is nothing, though others may still be running trials.
     pub fn planned(&self) -> Option<Next> {
+        if self.course == Course::Paused {
+            return None;
+        }
         match self.over() {
             None => Some(self.next()),
             Some(Over::Trials) => self.waiting.first().map(|&trial| Next::Retry(trial)),
-            Some(Over::Target { .. } | Over::Gain { .. }) => None,
+            Some(Over::Target { .. } | Over::Gain { .. } | Over::Stopped) => None,
         }
+    }
+
+    /// What `k` workers are to do at the same time, whatever the plan says; fewer if a point is to be measured once more first.
+    pub fn next_many(&self, k: usize) -> Vec<Next> {
+        self.due(k, usize::MAX)
+    }
+
+    /// What `k` workers are to do at the same time under the plan, which may be less.
+    pub fn planned_many(&self, k: usize) -> Vec<Next> {
+        match self.planned() {
+            Some(_) => self.due(k, self.plan().trials.saturating_sub(self.n_counted)),
+            None => Vec::new(),
+        }
+    }
+
+    /// At most `k`, of which at most `room` are new trials. What the optimizer suggests comes last.
+    fn due(&self, k: usize, room: usize) -> Vec<Next> {
+        let mut due: Vec<Next> = self.waiting.iter().take(k).map(|&trial| Next::Retry(trial)).collect();
+        let k = due.len() + (k - due.len()).min(room);
+        due.extend(self.queue.iter().take(k - due.len()).cloned().map(Next::Enqueued));
+        if due.len() < k {
+            match self.worth_repeating() {
+                Some(trial) => due.push(Next::Replicate(trial)),
+                None => due.resize(k, Next::Suggest),
+            }
+        }
+        due
     }
 
     /// Why there will be no further trial under the plan as it is now.
     pub fn over(&self) -> Option<Over> {
+        if self.course == Course::Stopped {
+            return Some(Over::Stopped);
+        }
         let Plan { trials, target, min_gain, .. } = self.definition.plan;
         if let Some((target, best)) = target.zip(self.best_observed())
-            && best.value().is_some_and(|value| !self.direction().is_better(target, value))
+            && self.merit(best).is_some_and(|value| !self.is_better(target, value))
         {
             return Some(Over::Target { trial: best.number });
         }
@@ -84,11 +121,7 @@ impl State {
 
     /// Whether the study is over and nobody runs a trial any more.
     pub fn is_settled(&self) -> bool {
-        self.planned().is_none() && self.running.is_empty()
-    }
-
-    fn direction(&self) -> Direction {
-        self.definition.direction
+        self.planned().is_none() && self.running.is_empty() && self.course != Course::Paused
     }
 
     /// The first trial at the point with the best mean, if it was measured, or is being measured, less than
@@ -98,13 +131,9 @@ impl State {
         if replicates <= 1 {
             return None;
         }
-        #[derive(Clone, Copy, Default)]
-        struct Point {
-            sum: f64,
-            n_measured: usize,
-            n_running: usize,
-        }
-        let mut points = vec![Point::default(); self.n_trials()];
+        let (outcomes, goal) = (self.outcomes(), self.outcomes().goal()?);
+        let goal = outcomes.names().position(|name| name == goal.name)?;
+        let mut points = vec![Point::new(outcomes); self.n_trials()];
         for trial in self.trials() {
             // A replicate that turned out to be run with other values is a point of its own.
             let original = trial.original();
@@ -112,16 +141,42 @@ impl State {
             let point = &mut points[if is_there { original } else { trial.number }];
             point.n_running += usize::from(!trial.has_ended());
             point.n_measured += trial.measurements.len();
-            point.sum += trial.measurements.iter().map(|measured| measured.value).sum::<f64>();
+            for (sum, name) in point.sums.iter_mut().zip(outcomes.names()) {
+                *sum += trial.measurements.iter().filter_map(|measured| measured.value(name)).sum::<f64>();
+            }
         }
-        let mean = |point: &Point| point.sum / point.n_measured as f64;
-        let is_better = |a: &Point, b: &Point| self.direction().is_better(mean(a), mean(b));
+        let is_better = |a: &Point, b: &Point| self.is_better(a.mean(goal), b.mean(goal));
         let valued = || points.iter().enumerate().filter(|(_, point)| point.n_measured > 0);
+        let feasible = valued().filter(|(_, point)| point.is_feasible(outcomes));
         let (number, best) =
-            valued().reduce(|best, next| if is_better(next.1, best.1) { next } else { best })?;
+            feasible.reduce(|best, next| if is_better(next.1, best.1) { next } else { best })?;
         let is_due =
             best.n_measured + best.n_running < replicates && valued().nth(FEWEST_POINTS - 1).is_some();
         is_due.then_some(number)
+    }
+}
+
+/// What was measured at a point, in all its trials.
+#[derive(Clone)]
+struct Point {
+    /// By outcome.
+    sums: Vec<f64>,
+    n_measured: usize,
+    n_running: usize,
+}
+
+impl Point {
+    fn new(outcomes: &Outcomes) -> Self {
+        Self { sums: vec![0.0; outcomes.all().len()], n_measured: 0, n_running: 0 }
+    }
+
+    fn mean(&self, outcome: usize) -> f64 {
+        self.sums[outcome] / self.n_measured as f64
+    }
+
+    fn is_feasible(&self, outcomes: &Outcomes) -> bool {
+        let value = |of: &str| Some(self.mean(outcomes.names().position(|name| name == of)?));
+        outcomes.is_feasible(value) == Some(true)
     }
 }
 

@@ -3,11 +3,11 @@
 //! The log keeps what it said before, and so does the trial. The optimizer's updates are what they would have been had the
 //! truth been told in the first place.
 
-use optimist::Outcome;
 use optimist::encode::Encoding;
 use optimist::space::{Assignment, Kind, Parameter, Space};
 
 use super::{State, Update, Widening};
+use crate::evaluation::{Measurement, Values};
 use crate::event::{Amendment, FailureKind};
 use crate::trial::{Amended, Failure, Trial, TrialState};
 
@@ -24,11 +24,21 @@ impl State {
             self.encoding.space().check(params).map_err(|error| error.to_string())?;
         }
         let known = self.known(trial)?;
+        let one = |measured: &Measurement| match measured.values {
+            Values::One(one) => Some(one.value),
+            Values::Named(_) => None,
+        };
         let before = Amended {
             at,
             reason,
             state: known.state,
-            values: known.measurements.iter().map(|measured| measured.value).collect(),
+            values: known.measurements.iter().filter_map(one).collect(),
+            measurements: known
+                .measurements
+                .iter()
+                .filter(|measured| one(measured).is_none())
+                .cloned()
+                .collect(),
             params: params.map(|params| std::mem::replace(&mut known.params, params)),
         };
         known.amendments.push(before);
@@ -46,11 +56,12 @@ impl State {
         let (state, update) = match outcome {
             Amendment::Measured(measured) => {
                 known.measurements.push(measured.clone());
-                (TrialState::Complete, Some(self.told(trial, &measured)))
+                (TrialState::Complete, Some(self.told(trial, Some(&measured))))
             }
-            Amendment::Failed { reason } => {
-                known.failure = Some(Failure { kind: Some(FailureKind::Infeasible), reason, stderr: None });
-                (TrialState::Failed, Some(Update::Told { trial, outcome: Outcome::Failed }))
+            Amendment::Failed { reason, known: measured } => {
+                let kind = Some(FailureKind::Infeasible);
+                known.failure = Some(Failure { kind, reason, stderr: None, known: measured.clone() });
+                (TrialState::Failed, Some(self.told(trial, measured.as_deref())))
             }
             Amendment::Cancelled => (TrialState::Cancelled, Some(Update::Withdrawn { trial })),
             Amendment::Waiting => {
@@ -146,10 +157,11 @@ fn parameter_widening(old: &Parameter, new: &Parameter) -> Result<Option<String>
 
 #[cfg(test)]
 mod tests {
+    use super::super::Told;
     use super::super::tests::{after, asked};
     use super::*;
-    use crate::evaluation::Measurement;
     use crate::event::{Event, Record};
+    use optimist::Outcome;
 
     fn told(trial: usize, value: f64) -> Event {
         Event::Told { trial, measured: Measurement::new(value), seconds: None }
@@ -160,7 +172,7 @@ mod tests {
     }
 
     fn value(trial: usize, y: f64) -> Update {
-        Update::Told { trial, outcome: Outcome::Value { y, noise_std: None } }
+        Update::Told { trial, outcome: Told::One(Outcome::Value { y, noise_std: None }) }
     }
 
     const PROPOSED: [Update; 3] =
@@ -174,9 +186,9 @@ mod tests {
             (Amendment::Cancelled, TrialState::Cancelled, vec![Update::Withdrawn { trial: 0 }]),
             (Amendment::Waiting, TrialState::Waiting, vec![]),
             (
-                Amendment::Failed { reason: "it peeled off".to_owned() },
+                Amendment::Failed { reason: "it peeled off".to_owned(), known: None },
                 TrialState::Failed,
-                vec![Update::Told { trial: 0, outcome: Outcome::Failed }],
+                vec![Update::Told { trial: 0, outcome: Told::One(Outcome::Failed) }],
             ),
         ];
         for (outcome, word, updates) in cases {

@@ -7,15 +7,16 @@
 //! Page 0 is the frame: all but trials and updates. The others, by turns, hold trials as JSON, their encoded points and the
 //! optimizer's updates as plain numbers; of the latter two kinds only the last page ever grows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use optimist::encode::Encoding;
 use optimist::space::Assignment;
 use optimist::{ENGINE_VERSION, Outcome};
 use serde::{Deserialize, Serialize};
 
-use super::{State, Trials, Update};
+use super::{State, Told, Trials, Update};
 use crate::definition::Definition;
+use crate::event::Course;
 use crate::trial::Trial;
 
 /// Trials on a page. One is parsed whole when somebody tells.
@@ -24,8 +25,11 @@ const TRIALS: usize = 64;
 /// Points on a page, and updates on one: all are read when somebody asks.
 const NUMBERS: usize = 4096;
 
-/// Bytes of an update: what it is, the trial or how many are planned, a value and its noise.
-const UPDATE_BYTES: usize = 25;
+/// Bytes of an update: what it is, the trial or how many are planned; and for each outcome a value and its noise. Where there are
+/// several outcomes, each also says what it is.
+fn update_bytes(n_outcomes: usize) -> usize {
+    9 + if n_outcomes == 1 { 16 } else { 17 * n_outcomes }
+}
 
 /// The page that says what the others are about.
 pub const FRAME: u64 = 0;
@@ -67,6 +71,7 @@ struct Frame {
     waiting: Vec<usize>,
     gains: Vec<Option<f64>>,
     best: Option<(usize, f64)>,
+    course: Course,
 }
 
 fn this_program() -> (String, u32) {
@@ -97,6 +102,8 @@ impl State {
             left_out: Some(LeftOut { n_updates: frame.n_updates, best: frame.best }),
             revision: 0,
             widenings: Vec::new(),
+            course: frame.course,
+            notes: BTreeMap::new(), // nobody who asks or tells reads them
         })
     }
 
@@ -117,8 +124,8 @@ impl State {
     }
 
     /// The first trial that waits.
-    pub(crate) fn first_waiting(&self) -> Option<usize> {
-        self.waiting.first().copied()
+    pub(crate) fn first_waiting(&self, k: usize) -> Vec<usize> {
+        self.waiting.iter().take(k).copied().collect()
     }
 
     /// Takes in the trials of a page; whether they are such.
@@ -140,10 +147,11 @@ impl State {
         }
         let n_updates = self.left_out.as_ref().map_or(0, |left_out| left_out.n_updates);
         let mut updates = Vec::with_capacity(n_updates + self.updates.len());
+        let row_bytes = update_bytes(self.outcomes().all().len());
         for i in 0..n_updates.div_ceil(NUMBERS) {
             let page = page(updates_page(i))?;
             let wanted = (n_updates - updates.len()).min(NUMBERS);
-            let rows = page.get(..wanted * UPDATE_BYTES)?.chunks_exact(UPDATE_BYTES);
+            let rows = page.get(..wanted * row_bytes)?.chunks_exact(row_bytes);
             updates.extend(rows.map(read_update).collect::<Option<Vec<_>>>()?);
         }
         updates.append(&mut self.updates);
@@ -154,21 +162,20 @@ impl State {
         Some(points)
     }
 
-    /// The best trial that was observed, the first of equals, and its value; `None` in the place of an answer if that takes trials
+    /// The best trial that was observed, the first of equals, and its value (0 if there is no goal); `None` in the place of an answer if that takes trials
     /// that are left out.
     pub(crate) fn best_value(&self) -> Option<Option<(usize, f64)>> {
-        let direction = self.definition.direction;
         let before = self.left_out.as_ref().and_then(|left_out| left_out.best);
         if let Some((number, value)) = before
             && !self.trials.is_left_out(number)
-            && self.trials.get(number)?.value().is_none_or(|now| direction.is_better(value, now))
+            && self.merit(self.trials.get(number)?).is_none_or(|now| self.is_better(value, now))
         {
             return None; // it became worse, and any of those left out may be the best now
         }
-        let loaded = self.trials.loaded().filter_map(|trial| Some((trial.number, trial.value()?)));
+        let loaded = self.trials.loaded().filter_map(|trial| Some((trial.number, self.merit(trial)?)));
         let best = before.into_iter().chain(loaded).reduce(|best, next| {
             let is_first = next.1 == best.1 && next.0 < best.0;
-            if direction.is_better(next.1, best.1) || is_first { next } else { best }
+            if self.is_better(next.1, best.1) || is_first { next } else { best }
         });
         Some(best)
     }
@@ -210,10 +217,11 @@ impl State {
         pages.extend(grown(n_before, self.n_trials(), row_bytes, points_page, point, &mut page)?);
         let Extent { n_updates, .. } = self.extent();
         let n_left_out = n_updates - self.updates.len();
+        let row_bytes = update_bytes(self.outcomes().all().len());
         let update =
-            |number: usize| Some(write_update(self.updates.get(number.checked_sub(n_left_out)?)?).to_vec());
+            |number: usize| Some(write_update(self.updates.get(number.checked_sub(n_left_out)?)?, row_bytes));
         let n_before = kept.map_or(0, |kept| kept.n_updates);
-        pages.extend(grown(n_before, n_updates, UPDATE_BYTES, updates_page, update, &mut page)?);
+        pages.extend(grown(n_before, n_updates, row_bytes, updates_page, update, &mut page)?);
         Some(pages)
     }
 
@@ -237,6 +245,7 @@ impl State {
             waiting: self.waiting.iter().copied().collect(),
             gains: self.gains.iter().copied().collect(),
             best: self.best_value()?,
+            course: self.course,
         })
     }
 }
@@ -282,34 +291,70 @@ fn floats(bytes: &[u8]) -> Vec<f64> {
     bytes.chunks_exact(8).filter_map(|bytes| Some(f64::from_le_bytes(bytes.try_into().ok()?))).collect()
 }
 
-fn write_update(update: &Update) -> [u8; UPDATE_BYTES] {
-    let (kind, number, y, noise_std) = match *update {
-        Update::Proposed { trial } => (0, trial, 0.0, 0.0),
-        Update::Told { trial, outcome: Outcome::Value { y, noise_std: None } } => (1, trial, y, 0.0),
-        Update::Told { trial, outcome: Outcome::Value { y, noise_std: Some(std) } } => (2, trial, y, std),
-        Update::Told { trial, outcome: Outcome::Failed } => (3, trial, 0.0, 0.0),
-        Update::Withdrawn { trial } => (4, trial, 0.0, 0.0),
-        Update::Planned { trials } => (5, trials, 0.0, 0.0),
+fn write_update(update: &Update, row_bytes: usize) -> Vec<u8> {
+    let (kind, number) = match update {
+        Update::Proposed { trial } => (0, *trial),
+        Update::Told { trial, outcome: Told::One(outcome) } => (kind_of(outcome), *trial),
+        Update::Told { trial, outcome: Told::Several(_) } => (6, *trial),
+        Update::Withdrawn { trial } => (4, *trial),
+        Update::Planned { trials } => (5, *trials),
     };
-    let mut bytes = [0; UPDATE_BYTES];
-    bytes[0] = kind;
-    bytes[1..9].copy_from_slice(&(number as u64).to_le_bytes());
-    bytes[9..17].copy_from_slice(&f64::to_le_bytes(y));
-    bytes[17..].copy_from_slice(&f64::to_le_bytes(noise_std));
+    let mut bytes = vec![kind];
+    bytes.extend((number as u64).to_le_bytes());
+    match update {
+        Update::Told { outcome: Told::One(outcome), .. } => bytes.extend(numbers_of(outcome)),
+        Update::Told { outcome: Told::Several(outcomes), .. } => {
+            for outcome in outcomes {
+                bytes.push(kind_of(outcome));
+                bytes.extend(numbers_of(outcome));
+            }
+        }
+        _ => {}
+    }
+    bytes.resize(row_bytes, 0);
     bytes
 }
 
+fn kind_of(outcome: &Outcome) -> u8 {
+    match outcome {
+        Outcome::Value { noise_std: None, .. } => 1,
+        Outcome::Value { noise_std: Some(_), .. } => 2,
+        Outcome::Failed => 3,
+    }
+}
+
+/// The value and its noise.
+fn numbers_of(outcome: &Outcome) -> impl Iterator<Item = u8> {
+    let (y, noise_std) = match *outcome {
+        Outcome::Value { y, noise_std } => (y, noise_std.unwrap_or(0.0)),
+        Outcome::Failed => (0.0, 0.0),
+    };
+    [y, noise_std].into_iter().flat_map(f64::to_le_bytes)
+}
+
 fn read_update(bytes: &[u8]) -> Option<Update> {
-    let number = |from: usize| Some(u64::from_le_bytes(bytes.get(from..from + 8)?.try_into().ok()?));
-    let trial = usize::try_from(number(1)?).ok()?;
-    let (y, std) = (f64::from_bits(number(9)?), f64::from_bits(number(17)?));
+    let trial = u64::from_le_bytes(bytes.get(1..9)?.try_into().ok()?);
+    let trial = usize::try_from(trial).ok()?;
+    let several = || -> Option<Box<[Outcome]>> {
+        bytes.get(9..)?.chunks_exact(17).map(|row| read_outcome(row[0], &row[1..])).collect()
+    };
     Some(match *bytes.first()? {
         0 => Update::Proposed { trial },
-        1 => Update::Told { trial, outcome: Outcome::Value { y, noise_std: None } },
-        2 => Update::Told { trial, outcome: Outcome::Value { y, noise_std: Some(std) } },
-        3 => Update::Told { trial, outcome: Outcome::Failed },
+        kind @ 1..=3 => Update::Told { trial, outcome: Told::One(read_outcome(kind, bytes.get(9..)?)?) },
         4 => Update::Withdrawn { trial },
         5 => Update::Planned { trials: trial },
+        6 => Update::Told { trial, outcome: Told::Several(several()?) },
         _ => return None,
     })
+}
+
+fn read_outcome(kind: u8, numbers: &[u8]) -> Option<Outcome> {
+    let numbers = floats(numbers);
+    let (y, std) = (*numbers.first()?, *numbers.get(1)?);
+    match kind {
+        1 => Some(Outcome::Value { y, noise_std: None }),
+        2 => Some(Outcome::Value { y, noise_std: Some(std) }),
+        3 => Some(Outcome::Failed),
+        _ => None,
+    }
 }

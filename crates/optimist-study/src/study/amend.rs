@@ -9,7 +9,6 @@ use super::change::check;
 use super::commit::Decision;
 use super::{Kept, Study};
 use crate::error::StudyError;
-use crate::evaluation::Evaluation;
 use crate::event::{Amendment, Event};
 use crate::limits::cut;
 use crate::trial::{Trial, TrialState};
@@ -28,9 +27,16 @@ impl Study {
         outcome: Option<Amendment>,
         reason: Option<&str>,
     ) -> Result<Kept, StudyError> {
-        if let Some(Amendment::Measured(measured)) = &outcome {
-            check(trial, &Evaluation::Measured(measured.clone()))?;
-        }
+        let outcome = match outcome {
+            Some(Amendment::Measured(measured)) => {
+                Some(Amendment::Measured(check(trial, measured, &self.state)?))
+            }
+            Some(Amendment::Failed { reason, known }) => {
+                let known = known.and_then(|known| self.state.outcomes().known(*known)).map(Box::new);
+                Some(Amendment::Failed { reason, known })
+            }
+            outcome => outcome,
+        };
         self.refresh()?;
         self.commit(|study| {
             let known = study.trial(trial)?;
@@ -123,9 +129,12 @@ fn replaced(space: &Space, params: &Assignment, with: &Assignment) -> Assignment
 fn is_so(known: &Trial, outcome: &Amendment) -> bool {
     match outcome {
         Amendment::Measured(measured) => known.measurements == [measured.clone()],
-        Amendment::Failed { reason } => {
+        Amendment::Failed { reason, known: measured } => {
             known.state == TrialState::Failed
-                && known.failure.as_ref().is_some_and(|failure| failure.reason == *reason)
+                && known
+                    .failure
+                    .as_ref()
+                    .is_some_and(|failure| failure.reason == *reason && failure.known == *measured)
         }
         Amendment::Cancelled => known.state == TrialState::Cancelled,
         Amendment::Waiting => known.state == TrialState::Waiting,

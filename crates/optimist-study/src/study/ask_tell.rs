@@ -59,6 +59,19 @@ impl AskTell {
         self.study.ask_within(worker, lease)
     }
 
+    /// See [`Study::ask_many`].
+    ///
+    /// # Errors
+    /// If storage cannot be used.
+    pub fn ask_many(
+        &mut self,
+        k: usize,
+        worker: Option<&str>,
+        lease: Option<Duration>,
+    ) -> Result<Vec<Job>, StudyError> {
+        self.study.ask_many(k, worker, lease)
+    }
+
     /// See [`Study::tell_with`].
     ///
     /// # Errors

@@ -5,17 +5,18 @@
 
 use std::time::Duration;
 
+use optimist::ENGINE_VERSION;
 use optimist::space::Assignment;
-use optimist::{ENGINE_VERSION, Why};
 
 use super::commit::Decision;
 use super::{Job, Kept, Study};
 use crate::definition::Plan;
 use crate::error::StudyError;
-use crate::evaluation::{Evaluation, Measurement};
-use crate::event::{Cause, Event, FailureKind, Source};
+use crate::evaluation::{Evaluation, Measured, Measurement, Values};
+use crate::event::{Cause, Course, Event, FailureKind, Source};
 use crate::identity::{Identity, end_orphans, is_gone};
-use crate::limits::cut;
+use crate::limits::{TEXT_BYTES, cut};
+use crate::outcomes::Unusable;
 use crate::state::{Next, State};
 use crate::suggest::check_size;
 use crate::trial::{Trial, TrialState};
@@ -35,10 +36,28 @@ impl Study {
     /// # Errors
     /// If storage cannot be used.
     pub fn ask_within(&mut self, worker: Option<&str>, lease: Option<Duration>) -> Result<Job, StudyError> {
+        let job = self.ask_many(1, worker, lease)?.pop();
+        Ok(job.expect("there is always something to do when the plan is not asked"))
+    }
+
+    /// The next `k` trials, to be measured at the same time: the model is fitted once for all of them.
+    ///
+    /// # Errors
+    /// If storage cannot be used.
+    pub fn ask_many(
+        &mut self,
+        k: usize,
+        worker: Option<&str>,
+        lease: Option<Duration>,
+    ) -> Result<Vec<Job>, StudyError> {
         let owner = worker.unwrap_or(&self.identity.name).to_owned();
         let lease = lease.map(|lasts| (owner.as_str(), lasts));
-        let job = self.take(worker, lease, |state| Some(state.next()))?;
-        Ok(job.expect("there is always something to do when the plan is not asked"))
+        let mut jobs = Vec::new();
+        while jobs.len() < k {
+            let left = k - jobs.len();
+            jobs.extend(self.take(worker, lease, |state| state.next_many(left))?);
+        }
+        Ok(jobs)
     }
 
     /// The next trial under the plan, with a lease; `None` if there is nothing to do, though others may still be running
@@ -47,60 +66,108 @@ impl Study {
     /// # Errors
     /// If storage cannot be used.
     pub fn claim(&mut self) -> Result<Option<Job>, StudyError> {
-        let (Identity { name, owner }, lease) = (self.identity.clone(), self.state.plan().lease);
-        self.take(Some(&name), Some((&owner, lease)), State::planned)
+        Ok(self.claim_many(1)?.pop())
     }
 
+    /// The same for a worker elsewhere, which renews its lease by name ([`Study::renew_for`]): as long as the plan says, unless
+    /// something else is said.
+    ///
+    /// # Errors
+    /// If storage cannot be used.
+    pub fn claim_for(&mut self, worker: &str, lease: Option<Duration>) -> Result<Option<Job>, StudyError> {
+        let lease = lease.unwrap_or(self.state.plan().lease);
+        Ok(self.take(Some(worker), Some((worker, lease)), |state| state.planned_many(1))?.pop())
+    }
+
+    /// The next trials under the plan, with leases, for `k` who wait for one: fewer, or none, if there is less to do. The model
+    /// is fitted once for all of them.
+    ///
+    /// # Errors
+    /// If storage cannot be used.
+    pub fn claim_many(&mut self, k: usize) -> Result<Vec<Job>, StudyError> {
+        let (Identity { name, owner }, lease) = (self.identity.clone(), self.state.plan().lease);
+        self.take(Some(&name), Some((&owner, lease)), |state| state.planned_many(k))
+    }
+
+    /// What `wanted` says is to be done, appended at once.
     fn take(
         &mut self,
         worker: Option<&str>,
         lease: Option<(&str, Duration)>,
-        next: impl Fn(&State) -> Option<Next>,
-    ) -> Result<Option<Job>, StudyError> {
-        let worker = worker.map(str::to_owned);
-        let mut suggestion: Option<Job> = None;
+        wanted: impl Fn(&State) -> Vec<Next>,
+    ) -> Result<Vec<Job>, StudyError> {
+        let mut made: Option<Batch> = None;
         self.refresh()?;
         self.commit(|study| {
-            study.need_for_next()?;
-            let trial = study.state.n_trials();
-            let (source, params, why) = match next(&study.state) {
-                None => return Ok(Decision::leave(None)),
-                Some(Next::Retry(trial)) => {
-                    let known = study.trial(trial)?;
-                    let (params, why) = (known.params.clone(), known.why.clone());
-                    let job = Job { trial, params, source: known.source, why };
-                    let retried = Event::Retried { trial, worker: worker.clone() };
-                    return Ok(Decision::append(retried, Some(job)).claim(trial, lease));
-                }
-                Some(Next::Enqueued(params)) => (Source::Enqueued, params, None),
-                Some(Next::Replicate(of)) => {
-                    (Source::Replicate { of }, study.trial(of)?.params.clone(), None)
-                }
-                Some(Next::Suggest) => match suggestion.take().filter(|made| made.trial == trial) {
-                    // Others have told, but nobody has asked: it is as good as it was.
-                    Some(made) => (made.source, made.params, made.why),
-                    None => study.suggest(trial)?,
-                },
-            };
-            let job = Job { trial, params, source, why };
-            suggestion = matches!(source, Source::Suggested { .. }).then(|| job.clone());
-            let (params, worker, why) = (job.params.clone(), worker.clone(), job.why.clone());
-            let asked = Event::Asked { trial, params, source, worker, why };
-            Ok(Decision::append(asked, Some(job)).claim(trial, lease))
+            study.need_for(&wanted)?;
+            let jobs = study.jobs(wanted(&study.state), &mut made)?;
+            let events = jobs.iter().map(|(job, is_new)| job.event(*is_new, worker)).collect();
+            let jobs: Vec<Job> = jobs.into_iter().map(|(job, _)| job).collect();
+            let trials: Vec<usize> = jobs.iter().map(|job| job.trial).collect();
+            let decision = Decision::append_all(events, jobs);
+            Ok(trials.into_iter().fold(decision, |decision, trial| decision.claim(trial, lease)))
         })
     }
 
-    fn suggest(&mut self, trial: usize) -> Result<(Source, Assignment, Option<Why>), StudyError> {
-        check_size(&self.state)?;
+    /// Loads what is needed to do what is wanted, which may read all of the log.
+    fn need_for(&mut self, wanted: impl Fn(&State) -> Vec<Next>) -> Result<(), StudyError> {
+        self.need_for_next(wanted(&self.state).len())?;
+        if wanted(&self.state).contains(&Next::Suggest) {
+            check_size(&self.state)?;
+            self.sampler()?;
+        }
+        Ok(())
+    }
+
+    /// The trials to be run, and whether each is new. A batch of suggestions that was `made` before is taken if it is as good as
+    /// it was: others may have told, but nobody has asked.
+    fn jobs(&mut self, wanted: Vec<Next>, made: &mut Option<Batch>) -> Result<Vec<(Job, bool)>, StudyError> {
+        let first = self.state.n_trials();
+        let (mut jobs, mut before, mut n_suggested) = (Vec::new(), Vec::new(), 0);
+        for next in wanted {
+            let (source, params) = match next {
+                Next::Retry(trial) => {
+                    let Trial { params, source, why, .. } = self.trial(trial)?.clone();
+                    jobs.push((Job { trial, params, source, why }, false));
+                    continue;
+                }
+                Next::Enqueued(params) => (Source::Enqueued, params),
+                Next::Replicate(of) => (Source::Replicate { of }, self.trial(of)?.params.clone()),
+                Next::Suggest => {
+                    n_suggested += 1;
+                    continue;
+                }
+            };
+            jobs.push((Job { trial: first + before.len(), params: params.clone(), source, why: None }, true));
+            before.push(params);
+        }
+        if n_suggested == 0 {
+            return Ok(jobs);
+        }
+        let is_as_good = |made: &Batch| made.first == first && made.before == before;
+        let batch = match made.take().filter(|made| is_as_good(made) && made.jobs.len() >= n_suggested) {
+            Some(made) => made,
+            None => self.suggest(first, before, n_suggested)?,
+        };
+        jobs.extend(batch.jobs.iter().take(n_suggested).map(|job| (job.clone(), true)));
+        *made = Some(batch);
+        Ok(jobs)
+    }
+
+    /// Suggestions for `n` trials that are proposed together with those from `first` on, whose parameters are `before`.
+    fn suggest(&mut self, first: usize, before: Vec<Assignment>, n: usize) -> Result<Batch, StudyError> {
         let (sampler, state) = self.sampler()?;
         let gain = state.plan().min_gain.and_then(|_| sampler.expected_gain());
-        let source = Source::Suggested {
+        let source = |trial: usize| Source::Suggested {
             seen: state.head(),
             gain: gain.filter(|gain| gain.is_finite()),
             engine: (state.engine() != ENGINE_VERSION).then_some(ENGINE_VERSION),
+            since: (trial > first).then_some(first),
         };
-        let (params, why) = sampler.suggest(trial, state);
-        Ok((source, params, Some(why)))
+        let trials = first + before.len()..first + before.len() + n;
+        let suggested = sampler.suggest_many(&before, trials.clone(), state)?;
+        let job = |(trial, (params, why))| Job { trial, params, source: source(trial), why: Some(why) };
+        Ok(Batch { first, before, jobs: trials.zip(suggested).map(job).collect() })
     }
 
     /// Stores what came of a trial: a value, a failure, or that it was stopped.
@@ -131,8 +198,10 @@ impl Study {
         seconds: Option<f64>,
         with: &Assignment,
     ) -> Result<Kept, StudyError> {
-        let evaluation = evaluation.into();
-        check(trial, &evaluation)?;
+        let evaluation = match evaluation.into() {
+            Evaluation::Measured(measured) => Evaluation::Measured(check(trial, measured, &self.state)?),
+            other => other.usable(self.state.outcomes()),
+        };
         self.refresh()?;
         self.commit(|study| {
             study.need(trial)?;
@@ -150,8 +219,9 @@ impl Study {
                 Evaluation::Failed { kind: FailureKind::Retried, reason, .. } if may_retry => {
                     Event::Requeued { trial, cause: Cause::Retry, reason: cut(reason) }
                 }
-                Evaluation::Failed { kind, reason, stderr } => {
-                    Event::Failed { trial, kind, reason: cut(reason), stderr: stderr.map(cut), seconds }
+                Evaluation::Failed { kind, reason, stderr, known } => {
+                    let (reason, stderr) = (cut(reason), stderr.map(cut));
+                    Event::Failed { trial, kind, reason, stderr, known, seconds }
                 }
                 Evaluation::Stopped { reason } => Event::Requeued { trial, cause: Cause::Stopped, reason },
             };
@@ -199,11 +269,50 @@ impl Study {
     /// If storage cannot be written.
     pub fn change(&mut self, plan: Plan) -> Result<(), StudyError> {
         self.refresh()?;
+        if let Some((_, problem)) = self.state.outcomes().misfits(&plan).into_iter().next() {
+            return Err(StudyError::Unsuitable { name: self.name().to_owned(), problem });
+        }
         self.commit(|study| {
             if *study.state.plan() == plan {
                 return Ok(Decision::leave(()));
             }
             Ok(Decision::append(Event::Changed { plan: Box::new(plan.clone()) }, ()))
+        })
+    }
+
+    /// Has runs pause, stop or resume; whether that is new. Whoever asks by hand is not held up.
+    ///
+    /// # Errors
+    /// If storage cannot be written.
+    pub fn steer(&mut self, course: Course) -> Result<Kept, StudyError> {
+        self.refresh()?;
+        self.commit(|study| {
+            if study.state.course() == course {
+                return Ok(Decision::leave(Kept::Already));
+            }
+            Ok(Decision::append(Event::Steered { course }, Kept::Stored))
+        })
+    }
+
+    /// Writes something about a trial, or about the whole study, in place of what was written there before; nothing if the text
+    /// is empty. Markdown.
+    ///
+    /// # Errors
+    /// If there is no such trial, the text is too long, or storage cannot be written.
+    pub fn annotate(&mut self, trial: Option<usize>, text: &str) -> Result<Kept, StudyError> {
+        let text = text.trim();
+        if text.len() > TEXT_BYTES {
+            return Err(StudyError::LongNote { bytes: text.len(), most: TEXT_BYTES });
+        }
+        self.refresh()?;
+        self.commit(|study| {
+            if let Some(number) = trial.filter(|&number| number >= study.state.n_trials()) {
+                study.trial(number)?;
+            }
+            if study.state.note(trial).map_or("", |note| note.text.as_str()) == text {
+                return Ok(Decision::leave(Kept::Already));
+            }
+            Ok(Decision::append(Event::Noted { trial, text: text.to_owned() }, Kept::Stored))
         })
     }
 
@@ -214,6 +323,20 @@ impl Study {
     pub fn renew(&mut self, trials: &[usize]) -> Result<(), StudyError> {
         let lasts = self.state.plan().lease;
         Ok(self.log.renew(self.id, trials, &self.identity.owner, lasts)?)
+    }
+
+    /// Renews the leases that a worker elsewhere holds on these trials.
+    ///
+    /// # Errors
+    /// If storage cannot be written.
+    pub fn renew_for(
+        &mut self,
+        worker: &str,
+        trials: &[usize],
+        lease: Option<Duration>,
+    ) -> Result<(), StudyError> {
+        let lasts = lease.unwrap_or(self.state.plan().lease);
+        Ok(self.log.renew(self.id, trials, worker, lasts)?)
     }
 
     /// Puts back the trials of workers that are not heard of any more, or fails those that were started often enough.
@@ -247,15 +370,16 @@ impl Study {
     fn lost(&self, trial: &Trial, has_expired: bool) -> Event {
         let worker = trial.worker.as_deref().unwrap_or("its worker");
         let reason = match has_expired {
-            true => format!("{worker} was not heard of before its lease ran out"),
-            false => format!("{worker} has ended without a word"),
+            true => format!("{worker} was not heard from before its lease ran out"),
+            false => format!("{worker} ended without reporting"),
         };
         let number = trial.number;
         if trial.attempts < self.state.plan().max_attempts {
             return Event::Requeued { trial: number, cause: Cause::Lost, reason };
         }
         let reason = format!("{reason}; that was attempt {}", trial.attempts);
-        Event::Failed { trial: number, kind: FailureKind::Lost, reason, stderr: None, seconds: None }
+        let kind = FailureKind::Lost;
+        Event::Failed { trial: number, kind, reason, stderr: None, known: None, seconds: None }
     }
 
     pub(super) fn trial(&self, trial: usize) -> Result<&Trial, StudyError> {
@@ -267,24 +391,50 @@ impl Study {
     }
 }
 
-/// Whether a value is one that can be stored.
-pub(super) fn check(trial: usize, evaluation: &Evaluation) -> Result<(), StudyError> {
-    let Evaluation::Measured(measured) = evaluation else { return Ok(()) };
-    let Measurement { value, noise_std, .. } = *measured;
-    match noise_std.filter(|std| !std.is_finite() || *std < 0.0) {
-        _ if !value.is_finite() => Err(StudyError::NotFinite { trial, value }),
-        Some(noise_std) => Err(StudyError::BadNoise { trial, noise_std }),
-        None => match measured.excess() {
-            Some(problem) => Err(StudyError::TooLarge { trial, problem }),
-            None => Ok(()),
-        },
+/// Suggestions for trials that are proposed at the same time.
+struct Batch {
+    /// The first of these trials.
+    first: usize,
+    /// The points of those that somebody else has thought of, which come first.
+    before: Vec<Assignment>,
+    jobs: Vec<Job>,
+}
+
+impl Job {
+    /// What the log says of it.
+    fn event(&self, is_new: bool, worker: Option<&str>) -> Event {
+        let (trial, worker) = (self.trial, worker.map(str::to_owned));
+        if !is_new {
+            return Event::Retried { trial, worker };
+        }
+        let (params, source, why) = (self.params.clone(), self.source, self.why.clone());
+        Event::Asked { trial, params, source, worker, why }
     }
+}
+
+/// What was measured as it is stored, if it can be.
+pub(super) fn check(trial: usize, measured: Measurement, state: &State) -> Result<Measurement, StudyError> {
+    if let Values::One(Measured { value, noise_std }) = measured.values
+        && state.outcomes().is_one()
+    {
+        match noise_std.filter(|std| !std.is_finite() || *std < 0.0) {
+            _ if !value.is_finite() => return Err(StudyError::NotFinite { trial, value }),
+            Some(noise_std) => return Err(StudyError::BadNoise { trial, noise_std }),
+            None => {}
+        }
+        return match measured.excess() {
+            Some(problem) => Err(StudyError::TooLarge { trial, problem }),
+            None => Ok(measured),
+        };
+    }
+    let checked = state.outcomes().check(measured);
+    checked.map_err(|Unusable { reason, .. }| StudyError::BadOutcome { trial, problem: reason })
 }
 
 fn is_nothing_new(known: &Trial, evaluation: &Evaluation) -> bool {
     match evaluation {
         Evaluation::Measured(measured) => {
-            known.measurements.iter().any(|other| other.value.to_bits() == measured.value.to_bits())
+            known.measurements.iter().any(|other| other.values.is_same(&measured.values))
         }
         Evaluation::Failed { .. } => known.has_ended(),
         Evaluation::Stopped { .. } => known.state != TrialState::Running,

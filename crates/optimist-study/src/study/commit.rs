@@ -21,8 +21,8 @@ impl Study {
                 return Ok(result);
             }
             let head = self.state.head();
-            let records: Vec<Record> =
-                (head + 1..).zip(events).map(|(seq, event)| Record::new(seq, event)).collect();
+            let record = |(seq, event)| Record { by: self.by.clone(), ..Record::new(seq, event) };
+            let records: Vec<Record> = (head + 1..).zip(events).map(record).collect();
             let bodies = records.iter().map(Record::to_json).collect::<Result<Vec<String>, _>>()?;
             match self.log.append(self.id, head, &bodies, &leases)? {
                 Appended::Stored => {
@@ -175,7 +175,10 @@ mod tests {
     fn a_suggestion_survives_that_others_tell() {
         let mut study = meddled(|other| assert!(other.tell(0, Measurement::new(1.0), None).is_ok()), 1);
         let job = study.ask(None).unwrap();
-        assert_eq!((job.trial, job.source), (2, Source::Suggested { seen: 3, gain: None, engine: None }));
+        assert_eq!(
+            (job.trial, job.source),
+            (2, Source::Suggested { seen: 3, gain: None, engine: None, since: None })
+        );
         assert_eq!(study.state().head(), 5);
         assert_eq!(study.verify(|_| ()).unwrap().mismatches, []);
     }
@@ -184,10 +187,32 @@ mod tests {
     fn a_suggestion_is_made_anew_when_others_have_asked() {
         let mut study = meddled(|other| drop(other.ask(None).unwrap()), 2);
         let job = study.ask(None).unwrap();
-        assert_eq!((job.trial, job.source), (4, Source::Suggested { seen: 5, gain: None, engine: None }));
+        assert_eq!(
+            (job.trial, job.source),
+            (4, Source::Suggested { seen: 5, gain: None, engine: None, since: None })
+        );
         let points: Vec<&Assignment> = study.state().trials().iter().map(|trial| &trial.params).collect();
         assert!((0..points.len()).all(|i| !points[..i].contains(&points[i])), "{points:?}");
         assert_eq!(study.verify(|_| ()).unwrap().mismatches, []);
+    }
+
+    #[test]
+    fn a_batch_survives_that_others_tell_and_is_made_anew_when_others_have_asked() {
+        let tell = |other: &mut Study| assert!(other.tell(0, Measurement::new(1.0), None).is_ok());
+        let ask = |other: &mut Study| drop(other.ask(None).unwrap());
+        let since = |source| match source {
+            Source::Suggested { seen, since, .. } => (seen, since),
+            _ => unreachable!("nothing is queued"),
+        };
+        for (mut study, expected) in [
+            (meddled(tell, 1), [(2, (3, None)), (3, (3, Some(2))), (4, (3, Some(2)))]),
+            (meddled(ask, 1), [(3, (4, None)), (4, (4, Some(3))), (5, (4, Some(3)))]),
+        ] {
+            let jobs = study.ask_many(3, None, None).unwrap();
+            let found: Vec<_> = jobs.iter().map(|job| (job.trial, since(job.source))).collect();
+            assert_eq!(found, expected);
+            assert_eq!(study.verify(|_| ()).unwrap().mismatches, []);
+        }
     }
 
     #[test]
@@ -197,7 +222,7 @@ mod tests {
         let asked = Event::Asked {
             trial: 2,
             params,
-            source: Source::Suggested { seen: 3, gain: None, engine: None },
+            source: Source::Suggested { seen: 3, gain: None, engine: None, since: None },
             worker: None,
             why: None,
         };

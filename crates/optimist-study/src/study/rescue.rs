@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Study;
 use crate::error::StudyError;
 use crate::event::{Event, Record};
-use crate::log::Storage;
+use crate::log::{self, Storage};
 use crate::state::State;
 
 /// Copies every study of one storage to another, while others use it, and reads the copies again. A trial that ran is taken up
@@ -20,7 +20,7 @@ use crate::state::State;
 /// If a study is damaged, is there already, or storage cannot be used; studies before it are copied then.
 pub fn backup(from: &Storage, to: &Storage) -> Result<Vec<(String, usize)>, StudyError> {
     let mut copied = Vec::new();
-    for entry in from.connect()?.studies()? {
+    for entry in log::listed(&mut *from.connect()?)? {
         let lines = lines(&mut Study::open(from, &entry.name)?)?;
         Study::restore(to, lines.iter().map(String::as_str), None)?;
         if self::lines(&mut Study::open(to, &entry.name)?)? != lines {
@@ -67,7 +67,7 @@ impl Study {
         new_name: &str,
     ) -> Result<(Self, Salvaged), StudyError> {
         let mut log = from.connect()?;
-        let entries = log.studies()?;
+        let entries = log::listed(&mut *log)?;
         let Some(entry) = entries.iter().find(|entry| entry.name == name) else {
             let (name, storage) = (name.to_owned(), from.to_string());
             let others = entries.into_iter().map(|entry| entry.name).collect();
@@ -155,7 +155,11 @@ impl Rescue {
             false => self.salvaged.renumbered.get(&trial).copied(),
         };
         Some(match event {
-            Event::Changed { .. } | Event::Widened { .. } => event,
+            Event::Changed { .. }
+            | Event::Widened { .. }
+            | Event::Steered { .. }
+            | Event::Noted { trial: None, .. } => event,
+            Event::Noted { trial: Some(trial), text } => Event::Noted { trial: Some(now(trial)?), text },
             Event::Added { params, measured, reason, .. } => {
                 Event::Added { trial: new, params, measured, reason }
             }
@@ -166,11 +170,12 @@ impl Rescue {
                     Event::Added { trial: new, params, measured: Some(measured), reason: None }
                 }
             },
-            Event::Failed { trial, kind, reason, stderr, seconds } => match now(trial) {
-                Some(trial) => Event::Failed { trial, kind, reason, stderr, seconds },
+            Event::Failed { trial, kind, reason, stderr, known, seconds } => match now(trial) {
+                Some(trial) => Event::Failed { trial, kind, reason, stderr, known, seconds },
                 None => {
                     let params = self.asked.remove(&trial)?;
-                    Event::Added { trial: new, params, measured: None, reason: Some(reason) }
+                    let measured = known.map(|known| *known);
+                    Event::Added { trial: new, params, measured, reason: Some(reason) }
                 }
             },
             Event::Cancelled { trial } => Event::Cancelled { trial: now(trial)? },

@@ -43,8 +43,8 @@ impl Study {
         }
     }
 
-    /// Loads what [`State::next`] looks at.
-    pub(super) fn need_for_next(&mut self) -> Result<(), StudyError> {
+    /// Loads what [`State::next_many`] looks at for `k` workers.
+    pub(super) fn need_for_next(&mut self, k: usize) -> Result<(), StudyError> {
         if !self.state.is_brief() {
             return Ok(());
         }
@@ -52,7 +52,7 @@ impl Study {
         if definition.plan.replicates > 1 || definition.optimizer.name().starts_with("gp-") {
             return self.complete(); // these look at all trials
         }
-        self.state.first_waiting().map_or(Ok(()), |trial| self.need(trial))
+        self.state.first_waiting(k).into_iter().try_for_each(|trial| self.need(trial))
     }
 
     /// Folds the whole log, unless all of it is there.
@@ -153,9 +153,12 @@ enum About {
 
 fn about(record: &Record) -> About {
     match record.event {
-        Event::Created { .. } | Event::Changed { .. } | Event::Enqueued { .. } | Event::Added { .. } => {
-            About::Nothing
-        }
+        Event::Created { .. }
+        | Event::Changed { .. }
+        | Event::Enqueued { .. }
+        | Event::Added { .. }
+        | Event::Steered { .. }
+        | Event::Noted { .. } => About::Nothing,
         Event::Asked { source: Source::Replicate { of }, .. } => About::Trial(of),
         Event::Asked { .. } => About::Nothing,
         Event::Retried { trial, .. }

@@ -4,13 +4,12 @@ use std::ops::ControlFlow;
 
 use super::commit::Decision;
 use super::{Import, Imported, Study, record};
-use crate::definition::Plan;
 use crate::error::StudyError;
-use crate::evaluation::Measurement;
-use crate::event::{Amendment, Event, Source};
+use crate::event::{Event, Source};
 use crate::import;
-use crate::log::{Appended, LeaseChange, Log, Storage, StudyId};
-use crate::state::State;
+use crate::log::{self, Appended, LeaseChange, Log, Storage, StudyId};
+use crate::outcomes::{Unusable, VALUE};
+use crate::state::{State, check_event};
 use crate::suggest::Sampler;
 use crate::trial::Trial;
 
@@ -37,6 +36,9 @@ impl Study {
     ) -> Result<Self, StudyError> {
         let (state, bodies) = fold(lines, name)?;
         let name = state.definition().name.clone();
+        if log::is_hidden(&name) {
+            return Err(StudyError::ReservedName { name });
+        }
         let mut log = storage.connect()?;
         let (first, rest) = bodies.split_first().ok_or_else(|| StudyError::broken(1, "the log is empty"))?;
         let Some(id) = log.create(&name, first)? else {
@@ -59,10 +61,15 @@ impl Study {
     pub fn import(&mut self, imports: &[Import]) -> Result<Imported, StudyError> {
         for (trial, import) in imports.iter().enumerate() {
             self.state.encoding().space().check(&import.params)?;
-            if let Ok(Measurement { value, .. }) = import.outcome
-                && !value.is_finite()
+            let of_one = import.outcome.as_ref().ok().filter(|_| self.state.outcomes().is_one());
+            if let Some(value) = of_one.and_then(|measured| measured.value(VALUE)).filter(|y| !y.is_finite())
             {
                 return Err(StudyError::NotFinite { trial, value });
+            }
+            if let Ok(measured) = &import.outcome {
+                let checked = self.state.outcomes().check(measured.clone());
+                checked
+                    .map_err(|Unusable { reason, .. }| StudyError::BadOutcome { trial, problem: reason })?;
             }
         }
         self.refresh()?;
@@ -70,9 +77,12 @@ impl Study {
             let first = study.state.trials().len();
             let added = |(trial, import): (usize, &Import)| {
                 let params = import.params.clone();
+                let outcomes = study.state.outcomes();
                 let (measured, reason) = match &import.outcome {
-                    Ok(measured) => (Some(measured.clone()), None),
-                    Err(reason) => (None, Some(reason.clone())),
+                    Ok(measured) => (outcomes.check(measured.clone()).ok(), None),
+                    Err(reason) => {
+                        (import.known.clone().and_then(|known| outcomes.known(known)), Some(reason.clone()))
+                    }
                 };
                 Event::Added { trial, params, measured, reason }
             };
@@ -91,6 +101,7 @@ impl Study {
                 (Some(measured), _) => Ok(measured.clone()),
                 (None, failure) => Err(failure.as_ref().map(|f| f.reason.clone()).unwrap_or_default()),
             },
+            known: trial.known().cloned(),
         });
         import::new_ones(imports, known)
     }
@@ -111,7 +122,7 @@ fn fold<'l>(
         } else {
             bodies.push(line.to_owned());
         }
-        check(state.as_ref(), &record.event).map_err(|problem| StudyError::broken(seq, problem))?;
+        check_event(state.as_ref(), &record.event).map_err(|problem| StudyError::broken(seq, problem))?;
         match &mut state {
             None => state = Some(State::new(record)?),
             Some(state) => state.apply(record)?,
@@ -120,37 +131,6 @@ fn fold<'l>(
     let state = state.ok_or_else(|| StudyError::broken(1, "the log is empty"))?;
     Sampler::new(&state)?;
     Ok((state, bodies))
-}
-
-/// Whether an event of a log that comes from elsewhere says something that neither a study file nor a command could have
-/// said.
-fn check(state: Option<&State>, event: &Event) -> Result<(), String> {
-    let plan = match event {
-        Event::Created { definition, .. } if definition.name.is_empty() => {
-            return Err("the study has no name".to_owned());
-        }
-        Event::Created { definition, .. } => Some(&definition.plan),
-        Event::Changed { plan } => Some(&**plan),
-        _ => None,
-    };
-    let params = match event {
-        Event::Enqueued { params } | Event::Asked { params, .. } | Event::Added { params, .. } => {
-            Some(params)
-        }
-        _ => None,
-    };
-    let measured = match event {
-        Event::Told { measured, .. }
-        | Event::Added { measured: Some(measured), .. }
-        | Event::Amended { outcome: Some(Amendment::Measured(measured)), .. } => Some(measured),
-        _ => None,
-    };
-    let outside = || {
-        let (state, params) = state.zip(params)?;
-        state.encoding().space().check(params).err().map(|error| error.to_string())
-    };
-    let problem = plan.and_then(Plan::problem).or_else(outside);
-    problem.or_else(|| measured.and_then(Measurement::problem)).map_or(Ok(()), Err)
 }
 
 /// A last chance to be told for whoever ran a trial when the log was exported.
@@ -182,6 +162,7 @@ fn append(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Measurement;
     use crate::{StudyFile, TrialState};
 
     fn studied(objective: &str) -> Study {

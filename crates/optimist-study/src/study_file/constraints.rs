@@ -33,9 +33,18 @@ pub fn constraints(list: &Entry<'_>, problems: &mut Vec<Problem>) -> Vec<Placed>
     constraints
 }
 
-/// The space under constraints; `None` only if there are problems.
-pub fn constrained(space: Space, constraints: Vec<Placed>, problems: &mut Vec<Problem>) -> Option<Space> {
+/// The space under constraints; `None` only if there are problems. A constraint on a parameter that is declared, and is not in
+/// the space because of a mistake, is not looked at.
+pub fn constrained(
+    space: Space,
+    mut constraints: Vec<Placed>,
+    declared: &[Entry<'_>],
+    problems: &mut Vec<Problem>,
+) -> Option<Space> {
     let mistakes_before = problems.len();
+    let is_mistaken =
+        |name: &str| space.get(name).is_none() && declared.iter().any(|entry| entry.name() == name);
+    constraints.retain(|(_, constraint)| !constraint.terms().iter().any(|(name, _)| is_mistaken(name)));
     for (span, constraint) in &constraints {
         if let Err(error) = space.clone().with_constraints([constraint.clone()]) {
             problems.push(space_problem(span.clone(), &error, "in this constraint"));

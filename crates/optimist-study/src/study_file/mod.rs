@@ -5,8 +5,10 @@
 
 mod constraints;
 mod objective;
+mod outcomes;
 mod parameters;
 mod problem;
+mod schema;
 mod settings;
 mod table;
 
@@ -15,10 +17,11 @@ use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
 
-use crate::definition::{Definition, Direction, Plan};
+use crate::definition::{Definition, Plan};
 use crate::objective::Objective;
 pub use problem::StudyFileError;
 use problem::{Problem, SourceFile};
+pub use schema::schema;
 use table::{Finite, Positive, Table, Workers, entries};
 
 /// A study, as its file describes it.
@@ -28,9 +31,6 @@ pub struct StudyFile {
     pub definition: Definition,
     source: SourceFile,
 }
-
-const DIRECTIONS: [(&str, Direction); 2] =
-    [("maximize", Direction::Maximize), ("minimize", Direction::Minimize)];
 
 impl StudyFile {
     /// Reads and checks the study file at `path`.
@@ -83,13 +83,15 @@ impl StudyFile {
 
 fn parse(source: SourceFile, folder: PathBuf) -> Result<StudyFile, StudyFileError> {
     let mut problems = Vec::new();
-    let study = match DeTable::parse(&source.text) {
-        Ok(document) => study(document.get_ref(), &source, folder, &mut problems),
-        Err(error) => {
-            let message = format!("this is not TOML: {}", error.message());
-            problems.push(Problem::new(error.span().unwrap_or(0..0), message, "here"));
-            None
-        }
+    let (document, errors) = DeTable::parse_recoverable(&source.text);
+    problems.extend(errors.iter().map(|error| {
+        let message = format!("this is not TOML: {}", error.message());
+        Problem::new(error.span().unwrap_or(0..0), message, "here")
+    }));
+    // What is left of a file that is not TOML would be mistaken for more mistakes.
+    let study = match problems.is_empty() {
+        true => study(document.get_ref(), &source, folder, &mut problems),
+        false => None,
     };
     match study {
         Some(study) if problems.is_empty() => Ok(study),
@@ -109,26 +111,28 @@ fn study(
 ) -> Option<StudyFile> {
     let mut table = Table::new("the study", 0..0, document);
     let name = table.optional("name", problems).unwrap_or_else(|| source.stem());
-    table.require("direction", "`maximize` or `minimize`");
-    let direction = table.one_of("direction", &DIRECTIONS, problems);
+    table.require("parameters", "a table with one `[parameters.NAME]` for each parameter");
+    let parameters = table.take("parameters");
+    let declared = parameters.and_then(|entry| entry.value.get_ref().as_table());
+    let names = declared.map_or_else(Vec::new, entries);
+    let outcomes = outcomes::outcomes(&mut table, &names, problems);
     let seed = table.optional("seed", problems).unwrap_or(0);
     let optimizer = settings::optimizer(table.take("optimizer"), problems);
     let mut plan = plan(&mut table, problems);
 
     let objective = table.table("objective", "`[objective]`", problems);
-    table.require("parameters", "a table with one `[parameters.NAME]` for each parameter");
-    let parameters = table.take("parameters");
-    let declared =
-        parameters.and_then(|entry| entry.value.get_ref().as_table()).map_or_else(Vec::new, entries);
-    plan.objective = objective.and_then(|table| objective::objective(table, &declared, folder, problems));
+    plan.objective = objective.and_then(|table| objective::objective(table, &names, folder, problems));
     let space = parameters.and_then(|entry| parameters::space(&entry, problems));
     let constraints = table.take("constraints");
     let constraints = constraints.map_or_else(Vec::new, |list| constraints::constraints(&list, problems));
-    let space = space.and_then(|space| constraints::constrained(space, constraints, problems));
+    let space = space.and_then(|space| constraints::constrained(space, constraints, &names, problems));
     table.finish(problems);
+    if let Some(outcomes) = &outcomes {
+        outcomes::misfits(outcomes, &plan, &entries(document), problems);
+    }
 
-    let (direction, optimizer, space) = (direction?, optimizer?, space?);
-    let definition = Definition { name, direction, seed, optimizer, space, plan };
+    let (outcomes, optimizer, space) = (outcomes?, optimizer?, space?);
+    let definition = Definition { name, outcomes, seed, optimizer, space, plan };
     Some(StudyFile { definition, source: source.clone() })
 }
 

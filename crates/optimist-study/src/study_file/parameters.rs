@@ -8,7 +8,7 @@ use optimist::space::{Condition, Kind, Parameter, Space, Value};
 use super::problem::{Problem, alternatives};
 use super::table::{Entry, FromToml, Table, entries};
 
-/// The space that `[parameters]` describes; `None` only if there are problems.
+/// The space that `[parameters]` describes, without what is wrong with it; `None` only if there are problems.
 pub fn space(parameters: &Entry<'_>, problems: &mut Vec<Problem>) -> Option<Space> {
     let Some(table) = parameters.value.get_ref().as_table() else {
         let expected = "expected one `[parameters.NAME]` for each parameter";
@@ -21,21 +21,50 @@ pub fn space(parameters: &Entry<'_>, problems: &mut Vec<Problem>) -> Option<Spac
         problems.push(Problem::new(parameters.key.span(), "the study has no parameters", expected));
         return None;
     }
-    let mistakes_before = problems.len();
     let read = declared.iter().filter_map(|entry| parameter(entry, &declared, problems)).collect();
-    if problems.len() > mistakes_before {
-        return None;
+    without_mistakes(read, &declared, problems)
+}
+
+/// The space of these parameters, without the conditions that cannot be; each of them is a problem.
+fn without_mistakes(
+    mut read: Vec<Parameter>,
+    declared: &[Entry<'_>],
+    problems: &mut Vec<Problem>,
+) -> Option<Space> {
+    // What is wrong with the parameter that a condition names is one mistake, not two.
+    let names: Vec<String> = read.iter().map(|parameter| parameter.name.clone()).collect();
+    for parameter in &mut read {
+        parameter.when.retain(|condition| names.contains(&condition.parameter));
     }
-    match Space::new(read) {
-        Ok(space) => Some(space),
-        Err(error) => {
-            // Errors about a parameter start with its name.
-            let message = error.to_string();
-            let is_about = |entry: &&Entry<'_>| message.starts_with(&format!("parameter `{}`", entry.name()));
-            let entry = declared.iter().find(is_about).unwrap_or(parameters);
+    loop {
+        let error = match Space::new(read.clone()) {
+            Ok(space) => return Some(space),
+            Err(error) => error,
+        };
+        let Some((name, awaited)) = conditional(&error) else {
+            if problems.is_empty() {
+                problems.push(space_problem(declared.first()?.key.span(), &error, "declared here"));
+            }
+            return None;
+        };
+        if let Some(entry) = declared.iter().find(|entry| entry.name() == name) {
             problems.push(space_problem(entry.key.span(), &error, "declared here"));
-            None
         }
+        let parameter = read.iter_mut().find(|parameter| parameter.name == name)?;
+        parameter.when.retain(|condition| awaited.is_some_and(|awaited| condition.parameter != awaited));
+    }
+}
+
+/// Which parameter's condition an error is about, and which parameter that waits for if only one of its conditions is wrong.
+fn conditional(error: &SpaceError) -> Option<(&str, Option<&str>)> {
+    match error {
+        SpaceError::ConditionOnContinuum { name, parameter }
+        | SpaceError::ConditionImpossible { name, parameter, .. }
+        | SpaceError::ConditionUnknown { name, parameter, .. } => Some((name, Some(parameter))),
+        SpaceError::ConditionContradiction { name, .. } | SpaceError::ConditionCycle { name } => {
+            Some((name, None))
+        }
+        _ => None,
     }
 }
 
@@ -63,8 +92,7 @@ fn parameter(entry: &Entry<'_>, declared: &[Entry<'_>], problems: &mut Vec<Probl
     let kind = match table.one_of("type", &TYPES, problems) {
         Some(of_type) => kind(of_type, &mut table, problems),
         None => {
-            // Which other keys there may be depends on the type.
-            table.ignore_rest();
+            check_keys_of_any_type(&mut table, problems);
             None
         }
     };
@@ -76,6 +104,7 @@ fn parameter(entry: &Entry<'_>, declared: &[Entry<'_>], problems: &mut Vec<Probl
     let name = name.to_owned();
     if let Err(error) = Space::new(vec![Parameter::new(name.clone(), kind.clone())]) {
         problems.push(space_problem(entry.key.span(), &error, "declared here"));
+        return None;
     }
     Some(Parameter { name, kind, when })
 }
@@ -102,6 +131,15 @@ fn kind(of_type: Type, table: &mut Table<'_>, problems: &mut Vec<Problem>) -> Op
             Some(Kind::Categorical { choices })
         }
     }
+}
+
+/// Keys of a parameter whose type is wrong: those that some type has.
+fn check_keys_of_any_type(table: &mut Table<'_>, problems: &mut Vec<Problem>) {
+    for key in ["low", "high", "step"] {
+        table.optional::<f64>(key, problems);
+    }
+    table.optional::<bool>("log", problems);
+    table.optional::<Vec<Value>>("choices", problems);
 }
 
 fn conditions(when: Table<'_>, declared: &[Entry<'_>], problems: &mut Vec<Problem>) -> Vec<Condition> {

@@ -3,8 +3,10 @@
 
 use std::ops::Range;
 
+use optimist::spelling::nearest;
 use serde::Deserialize;
-use toml::de::ValueDeserializer;
+use toml::Spanned;
+use toml::de::{DeValue, ValueDeserializer};
 
 use super::problem::Problem;
 use super::table::{Entry, entries};
@@ -21,19 +23,69 @@ pub fn optimizer(optimizer: Option<Entry<'_>>, problems: &mut Vec<Problem>) -> O
         problems.push(Problem::new(entry.value.span(), "`optimizer` is not a table", expected));
         return None;
     }
-    let table = || ValueDeserializer::from(entry.value.clone());
-    // Read from the file itself, so that what is wrong has its place.
-    if let Err(error) = Method::deserialize(table()) {
-        problems.push(settings_problem(&entry, error.message(), error.span()));
+    // Read from the file itself, so that what is wrong has its place; without what is wrong, to find all of it.
+    let mut settings = entry.value.clone();
+    let mistakes_before = problems.len();
+    while let Err(error) = Method::deserialize(ValueDeserializer::from(settings.clone())) {
+        let mut problem = settings_problem(&entry, error.message(), error.span());
+        // Of a value of the wrong type serde says no place.
+        if problem.span == entry.key.span()
+            && let Some((key, span)) = culprit(&settings, error.message())
+        {
+            problem.message = problem.message.replacen(": ", &format!(": `{key}`: "), 1);
+            problem.span = span;
+        }
+        let span = problem.span.clone();
+        problems.push(problem);
+        if !mend(&mut settings, &span) {
+            break;
+        }
+    }
+    if problems.len() > mistakes_before {
         return None;
     }
-    match OptimizerChoice::deserialize(table()) {
+    match OptimizerChoice::deserialize(ValueDeserializer::from(settings)) {
         Ok(choice) => Some(choice),
         Err(error) => {
             problems.push(settings_problem(&entry, error.message(), error.span()));
             None
         }
     }
+}
+
+/// Drops the setting at `span`, or gives the optimizer the name that was probably meant; whether anything was done.
+fn mend(settings: &mut Spanned<DeValue<'_>>, span: &Range<usize>) -> bool {
+    let DeValue::Table(table) = settings.get_mut() else { return false };
+    let is_there = |inner: Range<usize>| inner.start <= span.start && span.end <= inner.end;
+    let found = table.iter().find(|(key, value)| is_there(key.span()) || is_there(value.span()));
+    let Some((key, value)) = found.map(|(key, value)| (key.clone(), value.clone())) else { return false };
+    if key.get_ref() != "name" {
+        return table.remove(&key).is_some();
+    }
+    let written = value.get_ref().as_str();
+    let Some(meant) = written.and_then(|written| nearest(written, Method::NAMES)) else { return false };
+    // A name that is known and yet wrong would come back for ever.
+    if written == Some(meant) {
+        return false;
+    }
+    table.insert(key, Spanned::new(value.span(), DeValue::String(meant.into())));
+    true
+}
+
+/// The setting without which there is no such error, and the place of its value.
+fn culprit(settings: &Spanned<DeValue<'_>>, message: &str) -> Option<(String, Range<usize>)> {
+    let DeValue::Table(table) = settings.get_ref() else { return None };
+    let is_to_blame = |name: &str| {
+        let mut without = settings.clone();
+        let DeValue::Table(table) = without.get_mut() else { return false };
+        let Some(key) = table.keys().find(|key| key.get_ref() == name).cloned() else { return false };
+        table.remove(&key);
+        let error = Method::deserialize(ValueDeserializer::from(without)).err();
+        error.is_none_or(|error| error.message() != message)
+    };
+    let mut settings = table.iter().filter(|(key, _)| key.get_ref() != "name");
+    let found = settings.find(|(key, _)| is_to_blame(key.get_ref()));
+    found.map(|(key, value)| (key.get_ref().to_string(), value.span()))
 }
 
 /// What serde says as a problem: "unknown field `kapa`, expected one of `name`, `kappa`", and where.

@@ -118,9 +118,14 @@ impl<'t> Table<'t> {
         table
     }
 
+    /// Whether `key` is there and was not taken.
+    pub fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|entry| entry.name() == key)
+    }
+
     /// Notes that `key` must be there; `expected` says what to write if it is not.
     pub fn require(&mut self, key: &'static str, expected: &str) {
-        if !self.entries.iter().any(|entry| entry.name() == key) {
+        if !self.has(key) {
             self.missing.push((key, expected.to_owned()));
         }
     }
@@ -143,11 +148,6 @@ impl<'t> Table<'t> {
                 problems.push(Problem::new(self.span.clone(), message, expected));
             }
         }
-    }
-
-    /// Lets every key pass that was not taken so far.
-    pub fn ignore_rest(&mut self) {
-        self.entries.clear();
     }
 
     /// All keys that were not taken, for a table whose keys the user names.

@@ -6,12 +6,14 @@
 //! Keys and their order are a contract: a key may be added, none changes its meaning.
 
 mod best;
+mod front;
 pub mod number;
 mod study;
 mod summary;
 mod trial;
 
 pub use best::Best;
-pub use study::{FoundView, StudyView, UnderwayView};
+pub use front::{ByOutcome, Front, FrontPoint, OutcomeView};
+pub use study::{FoundView, StudyView, UnderwayView, reason};
 pub use summary::{ListedStudy, StudySummary};
-pub use trial::TrialView;
+pub use trial::{NoiseView, TrialView, ValuesView};

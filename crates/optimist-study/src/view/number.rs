@@ -19,7 +19,7 @@ pub fn significant(value: f64, digits: usize) -> String {
 
 /// `mean ± std`, as many decimals as the two leading digits of `std` deserve.
 pub fn with_uncertainty(mean: f64, std: f64) -> String {
-    if !(1e-6..1e9).contains(&std) {
+    if !(1e-6..1e9).contains(&std) || mean.abs() >= 1e15 {
         return format!("{} ± {}", significant(mean, 6), significant(std, 2));
     }
     let decimals = (1 - std.log10().floor() as i32).max(0) as usize;
@@ -73,5 +73,6 @@ mod tests {
         assert_eq!(with_uncertainty(86.712345, 0.3141), "86.71 ± 0.31");
         assert_eq!(with_uncertainty(1234.5678, 25.1), "1235 ± 25");
         assert_eq!(with_uncertainty(0.5, 0.0), "0.5 ± 0");
+        assert_eq!(with_uncertainty(1e308, 0.5), "1e308 ± 0.5");
     }
 }

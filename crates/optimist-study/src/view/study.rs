@@ -5,29 +5,38 @@ use optimist::space::{Assignment, Space};
 use serde::Serialize;
 
 use super::number::significant;
-use super::{Best, TrialView};
+use super::{Best, Front, TrialView};
 use crate::definition::{Direction, OptimizerChoice, Plan};
+use crate::event::Course;
 use crate::log::Lease;
-use crate::state::{Over, Widening};
+use crate::outcomes::NamedOutcome;
+use crate::state::{Over, State, Widening};
 use crate::study::Study;
 use crate::trial::{Trial, TrialState};
 
 /// A study: what it is about, how far it is, and what is under way.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyView<'s> {
-    /// Its name.
+    /// Name of the study.
     pub study: &'s str,
     /// Where it is kept.
     pub storage: String,
     /// When it began: milliseconds since 1970.
     pub created_at: u64,
-    /// Which way is better.
-    pub direction: Direction,
+    /// Which way is better; `None` if the outcomes have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// What is measured and what is wanted of it, if the outcomes have names.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub outcomes: &'s [NamedOutcome],
     /// Same seed, same suggestions.
     pub seed: u64,
     /// What suggests trials: the table of the study file.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub optimizer: &'s OptimizerChoice,
     /// What may be varied.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub space: &'s Space,
     /// How it is run.
     pub plan: &'s Plan,
@@ -43,13 +52,26 @@ pub struct StudyView<'s> {
     pub cancelled: usize,
     /// Why there will be no further trial, in words; `None` if there will.
     pub over: Option<String>,
-    /// The point to bet on; `None` before the first value.
+    /// Whether somebody paused or stopped it; left out if not.
+    #[serde(skip_serializing_if = "is_going")]
+    pub course: Course,
+    /// What somebody wrote about it, in Markdown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<&'s str>,
+    /// The point to bet on; `None` before the first value, and if there are several goals.
     pub best: Option<Best>,
+    /// What there is to choose from, if there are several goals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front: Option<Front>,
+    /// How many trials keep all constraints, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feasible: Option<usize>,
     /// Trials that somebody runs.
     pub running: Vec<UnderwayView<'s>>,
     /// Trials that were put back and wait for somebody to run them.
     pub waiting: Vec<UnderwayView<'s>>,
     /// Points that somebody wants to be tried, the oldest first.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>"))]
     pub queue: Vec<&'s Assignment>,
     /// How suggestions were found, each way with how many; in the order in which they first occurred.
     pub suggestions: Vec<FoundView>,
@@ -60,6 +82,7 @@ pub struct StudyView<'s> {
 
 /// One way in which suggestions were found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundView {
     /// In words, such as `exploration` or `optimism under anova`.
     pub how: String,
@@ -69,6 +92,7 @@ pub struct FoundView {
 
 /// A trial that has not ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnderwayView<'s> {
     /// The trial itself: its keys come first.
     #[serde(flatten)]
@@ -80,16 +104,27 @@ pub struct UnderwayView<'s> {
 }
 
 impl<'s> StudyView<'s> {
+    /// The same with what [`Study::front`] gave.
+    #[must_use]
+    pub fn with_front(self, front: Option<Front>) -> Self {
+        Self { front, ..self }
+    }
+
     /// The study as it stands, with what [`Study::recommend`] and [`Study::leases`] gave.
     pub fn new(study: &'s Study, best: Option<Best>, leases: &[Lease]) -> Self {
-        let state = study.state();
+        Self::of(study.state(), study.storage().to_string(), best, leases)
+    }
+
+    /// The same for whoever has only the state of it, and says where it is kept.
+    pub fn of(state: &'s State, storage: String, best: Option<Best>, leases: &[Lease]) -> Self {
         let definition = state.definition();
         let underway = |trial| UnderwayView::new(trial, leases);
         Self {
-            study: study.name(),
-            storage: study.storage().to_string(),
+            study: &definition.name,
+            storage,
             created_at: state.created_at(),
-            direction: definition.direction,
+            direction: definition.outcomes.one_direction(),
+            outcomes: if definition.outcomes.is_one() { &[] } else { definition.outcomes.all() },
             seed: definition.seed,
             optimizer: &definition.optimizer,
             space: &definition.space,
@@ -100,7 +135,11 @@ impl<'s> StudyView<'s> {
             failed: state.count(TrialState::Failed),
             cancelled: state.count(TrialState::Cancelled),
             over: state.over().map(reason),
+            course: state.course(),
+            note: state.note(None).map(|note| note.text.as_str()),
             best,
+            front: None,
+            feasible: definition.outcomes.has_constraints().then(|| n_feasible(state)),
             running: state.running().map(underway).collect(),
             waiting: state.waiting().map(underway).collect(),
             queue: state.queue().collect(),
@@ -108,6 +147,12 @@ impl<'s> StudyView<'s> {
             widened: state.widenings(),
         }
     }
+}
+
+/// How many trials keep all constraints.
+fn n_feasible(state: &State) -> usize {
+    let complete = state.trials().iter().filter(|trial| trial.state == TrialState::Complete);
+    complete.filter(|trial| state.is_feasible(trial) == Some(true)).count()
 }
 
 impl<'s> UnderwayView<'s> {
@@ -119,6 +164,10 @@ impl<'s> UnderwayView<'s> {
         };
         Self { trial: TrialView::new(trial), lease, asked_at: trial.asked_at }
     }
+}
+
+fn is_going(course: &Course) -> bool {
+    *course == Course::Going
 }
 
 fn suggestions(trials: &[Trial]) -> Vec<FoundView> {
@@ -136,10 +185,12 @@ fn suggestions(trials: &[Trial]) -> Vec<FoundView> {
     found
 }
 
-fn reason(over: Over) -> String {
+/// Why there will be no further trial, in words.
+pub fn reason(over: Over) -> String {
     match over {
         Over::Trials => "as many trials as planned".to_owned(),
         Over::Target { trial } => format!("trial {trial} reached the target"),
+        Over::Stopped => "somebody stopped it".to_owned(),
         Over::Gain { gain } => format!("no more than {} to gain", significant(gain, 3)),
     }
 }

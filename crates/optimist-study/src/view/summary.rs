@@ -4,17 +4,23 @@ use serde::Serialize;
 
 use crate::definition::Direction;
 use crate::log::Storage;
+use crate::outcomes::NamedOutcome;
 use crate::state::State;
 use crate::study::Study;
 use crate::trial::{Trial, TrialState};
 
 /// A study in short.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudySummary {
-    /// Its name.
+    /// Name of the study.
     pub study: String,
-    /// Which way is better.
-    pub direction: Direction,
+    /// Which way is better; `None` if the outcomes have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// What is measured and what is wanted of it, if the outcomes have names.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub outcomes: Vec<NamedOutcome>,
     /// How many trials there are, imported and cancelled ones included.
     pub trials: usize,
     /// How many of those that the plan pays for have ended.
@@ -27,8 +33,14 @@ pub struct StudySummary {
     pub failed: usize,
     /// How many somebody runs.
     pub running: usize,
-    /// The best value observed, in the user's direction.
+    /// The best value observed, in the user's direction: of several outcomes the goal's, in a feasible trial.
     pub best_value: Option<f64>,
+    /// How many trials are on the front of what was observed, if there are several goals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front: Option<usize>,
+    /// Whether any trial keeps all constraints, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feasible: Option<bool>,
     /// When the study began: milliseconds since 1970.
     pub created_at: u64,
 }
@@ -36,14 +48,15 @@ pub struct StudySummary {
 /// A study of a storage. One that cannot be opened does not hide the others.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ListedStudy {
     /// It can be looked at.
     Readable(StudySummary),
-    /// It cannot.
+    /// It cannot be opened.
     Unreadable {
-        /// Its name.
+        /// Name of the study.
         study: String,
-        /// Why.
+        /// Why it cannot be opened.
         error: String,
     },
 }
@@ -51,16 +64,24 @@ pub enum ListedStudy {
 impl StudySummary {
     /// The study as it stands.
     pub fn new(state: &State) -> Self {
+        let outcomes = state.outcomes();
+        let goal = outcomes.goal().map(|goal| goal.name.as_str());
+        let is_feasible = |trial: &Trial| state.is_feasible(trial) == Some(true);
+        let any_feasible =
+            || state.trials().iter().any(|one| !one.measurements.is_empty() && is_feasible(one));
         Self {
             study: state.definition().name.clone(),
-            direction: state.definition().direction,
+            direction: outcomes.one_direction(),
+            outcomes: if outcomes.is_one() { Vec::new() } else { outcomes.all().to_vec() },
             trials: state.trials().len(),
             done: state.n_done(),
             planned: state.plan().trials,
             complete: state.count(TrialState::Complete),
             failed: state.count(TrialState::Failed),
             running: state.running().count(),
-            best_value: state.best_observed().and_then(Trial::value),
+            best_value: state.best_observed().and_then(|best| best.value_of(goal?)),
+            front: state.observed_front().map(|front| front.trials.len()),
+            feasible: outcomes.has_constraints().then(any_feasible),
             created_at: state.created_at(),
         }
     }

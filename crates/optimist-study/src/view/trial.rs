@@ -5,15 +5,20 @@ use optimist::space::Assignment;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::front::{ByOutcome, measured};
+use crate::evaluation::{Measurement, Values};
 use crate::event::{FailureKind, Source};
+use crate::outcomes::Outcomes;
 use crate::trial::{Amended, Trial};
 
 /// A trial, as `trials`, `tell`, `fail` and `run` print it. What is not known, or goes without saying, is left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialView<'t> {
     /// Its number: counted from 0, in the order of asking.
     pub trial: usize,
     /// The active parameters.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub params: &'t Assignment,
     /// `running`, `waiting`, `complete`, `failed` or `cancelled`.
     pub state: &'static str,
@@ -21,6 +26,7 @@ pub struct TrialView<'t> {
     pub source: &'static str,
     /// Of a suggestion: how the optimizer found it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Map<String, serde_json::Value>>"))]
     pub why: Option<&'t Why>,
     /// Of a replicate: the first trial at this point.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,12 +34,18 @@ pub struct TrialView<'t> {
     /// What was measured, in the user's direction: of several measurements the mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// Every measurement, if there are several.
+    /// Every measurement, if there are several. Of several outcomes what was measured of each, also of a trial that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub values: Option<Vec<f64>>,
-    /// Standard deviation of the noise of the first measurement, as it was told.
+    pub values: Option<ValuesView>,
+    /// Whether all constraints are kept, if there are any and that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub noise_std: Option<f64>,
+    pub feasible: Option<bool>,
+    /// Standard deviation of the noise of the first measurement, as it was told; of several outcomes of each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise_std: Option<NoiseView>,
+    /// Every measurement of several outcomes, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measurements: Option<&'t [Measurement]>,
     /// A remark that was told with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<&'t str>,
@@ -63,12 +75,51 @@ pub struct TrialView<'t> {
     pub amended: &'t [Amended],
 }
 
+/// Values of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ValuesView {
+    /// Measurements of the one outcome.
+    One(Vec<f64>),
+    /// Of several outcomes: of several measurements the mean.
+    ByOutcome(ByOutcome<f64>),
+}
+
+/// The noise of a trial's first measurement.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum NoiseView {
+    /// Of the one outcome.
+    One(f64),
+    /// Of several outcomes.
+    ByOutcome(ByOutcome<f64>),
+}
+
 impl<'t> TrialView<'t> {
+    /// With what the study's outcomes say of it: whether it is feasible, and its values in their order.
+    #[must_use]
+    pub fn judged(mut self, trial: &Trial, outcomes: &Outcomes) -> Self {
+        if !outcomes.is_one() {
+            let values = Some(measured(outcomes, trial)).filter(|values| !values.is_empty());
+            let told = trial.measurements.first().or_else(|| trial.known());
+            let noise = ByOutcome::of(outcomes.all(), |one| told?.values.get(&one.name)?.noise_std);
+            (self.value, self.values) = (None, values.map(ValuesView::ByOutcome));
+            self.noise_std = Some(noise).filter(|noise| !noise.is_empty()).map(NoiseView::ByOutcome);
+            let feasible = outcomes.is_feasible(|name| trial.value_of(name));
+            self.feasible = feasible.filter(|_| outcomes.has_constraints());
+        }
+        self
+    }
+
     /// A trial with a value says nothing of failures before it.
     pub fn new(trial: &'t Trial) -> Self {
         let measured = trial.measurements.first();
         let failure = trial.failure.as_ref().filter(|_| measured.is_none());
-        let values = || trial.measurements.iter().map(|measured| measured.value).collect();
+        let told = measured.or_else(|| trial.known());
+        let is_one = told.is_none_or(|told| matches!(told.values, Values::One(_)));
+        let n = trial.measurements.len();
         Self {
             trial: trial.number,
             params: &trial.params,
@@ -80,10 +131,19 @@ impl<'t> TrialView<'t> {
                 Source::Suggested { .. } | Source::Enqueued | Source::Imported => None,
             },
             value: trial.value(),
-            values: (trial.measurements.len() > 1).then(values),
-            noise_std: measured.and_then(|measured| measured.noise_std),
-            note: measured.and_then(|measured| measured.note.as_deref()),
-            metrics: measured.and_then(|measured| measured.metrics.as_deref()),
+            values: match told {
+                Some(Measurement { values: Values::Named(named), .. }) => {
+                    let mean = |name: &String| Some((name.clone(), trial.value_of(name)?));
+                    let means = named.iter().filter_map(|(name, _)| mean(name)).collect();
+                    Some(ValuesView::ByOutcome(ByOutcome(means)))
+                }
+                _ => (n > 1).then(|| ValuesView::One(values(trial))),
+            },
+            feasible: None,
+            noise_std: told.and_then(|told| noise(&told.values)),
+            measurements: Some(&trial.measurements[..]).filter(|_| n > 1 && !is_one),
+            note: told.and_then(|told| told.note.as_deref()),
+            metrics: told.and_then(|told| told.metrics.as_deref()),
             failure: failure.and_then(|failure| failure.kind),
             reason: failure.map(|failure| failure.reason.as_str()),
             stderr: failure.and_then(|failure| failure.stderr.as_deref()),
@@ -95,10 +155,29 @@ impl<'t> TrialView<'t> {
     }
 }
 
+/// Every measurement of the one outcome.
+fn values(trial: &Trial) -> Vec<f64> {
+    let one = |measured: &Measurement| match measured.values {
+        Values::One(one) => Some(one.value),
+        Values::Named(_) => None,
+    };
+    trial.measurements.iter().filter_map(one).collect()
+}
+
+fn noise(values: &Values) -> Option<NoiseView> {
+    match values {
+        Values::One(one) => one.noise_std.map(NoiseView::One),
+        Values::Named(named) => {
+            let noise = named.iter().filter_map(|(name, one)| Some((name.clone(), one.noise_std?)));
+            let noise = ByOutcome(noise.collect());
+            (!noise.is_empty()).then_some(NoiseView::ByOutcome(noise))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluation::Measurement;
     use crate::trial::{Failure, TrialState};
 
     fn enqueued() -> Trial {
@@ -132,8 +211,11 @@ mod tests {
     #[test]
     fn a_suggestion_says_how_it_was_found() {
         let why = Some(Why::Optimism { family: "anova".to_owned(), radius: 0.5 });
-        let trial =
-            Trial { why, source: Source::Suggested { seen: 1, gain: None, engine: None }, ..enqueued() };
+        let trial = Trial {
+            why,
+            source: Source::Suggested { seen: 1, gain: None, engine: None, since: None },
+            ..enqueued()
+        };
         let expected = concat!(
             r#"{"trial":4,"params":{"x":0.5},"state":"running","source":"suggested","#,
             r#""why":{"phase":"optimism","family":"anova","radius":0.5}}"#
@@ -145,17 +227,16 @@ mod tests {
     fn a_measured_trial_has_its_mean_every_value_and_what_was_told_with_the_first() {
         let metrics = Map::from_iter([("loss".to_owned(), Value::from(0.25))]);
         let first = Measurement {
-            value: 1.0,
-            noise_std: Some(0.5),
             note: Some("second oven".to_owned()),
             metrics: Some(Box::new(metrics)),
+            ..Measurement::new(1.0).with_noise(0.5)
         };
         let trial = Trial {
             source: Source::Replicate { of: 2 },
             state: TrialState::Complete,
             attempts: 2,
             measurements: vec![first, Measurement::new(2.0)],
-            failure: Some(Failure { kind: None, reason: "power cut".to_owned(), stderr: None }),
+            failure: Some(Failure { kind: None, reason: "power cut".to_owned(), stderr: None, known: None }),
             seconds: Some(1.5),
             worker: Some("anna".to_owned()),
             ..enqueued()
@@ -175,6 +256,7 @@ mod tests {
             reason: Some("typo".to_owned()),
             state: TrialState::Complete,
             values: vec![715.0],
+            measurements: Vec::new(),
             params: None,
         };
         let trial = Trial {
@@ -196,6 +278,7 @@ mod tests {
             kind: Some(FailureKind::TimedOut),
             reason: "took longer than 3 s".to_owned(),
             stderr: Some("Traceback".to_owned()),
+            known: None,
         };
         let trial = Trial { state: TrialState::Failed, failure: Some(failure), ..enqueued() };
         let expected = concat!(

@@ -76,7 +76,7 @@ impl Leases {
             }
             drop(held);
             if let Err(error) = self.renew_once(&mut log, &trials, lasts) {
-                let _ = notices.send(Notice::Trouble(format!("a lease could not be renewed: {error}")));
+                let _ = notices.send(Notice::Trouble(format!("could not renew a lease: {error}")));
             }
             held = lock(&self.held);
         }

@@ -7,10 +7,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
+use super::gathered::Gathered;
 use super::leases::Leases;
 use super::{Ending, lock};
 use crate::evaluation::{Evaluation, StartError};
 use crate::interrupt::Interrupt;
+use crate::outcomes::Outcomes;
 use crate::study::Study;
 use crate::trial::{Failure, Trial, TrialState};
 
@@ -20,6 +22,7 @@ const HOPELESS: usize = 5;
 /// What the workers of a run share.
 pub(super) struct Run<'a> {
     pub interrupt: &'a Interrupt,
+    pub outcomes: Outcomes,
     max_failures: Option<usize>,
     deadline: Option<Instant>,
     pub study: Mutex<Study>,
@@ -30,6 +33,7 @@ pub(super) struct Run<'a> {
     /// The failures of this run if all its trials failed alike, none of the study has a value, and the plan sets no limit.
     alike: Mutex<Option<Vec<Failure>>>,
     pub leases: Leases,
+    pub gathered: Gathered,
     /// Why to stop, once there is a reason.
     pub ending: Mutex<Option<Ending>>,
 }
@@ -37,12 +41,14 @@ pub(super) struct Run<'a> {
 impl<'a> Run<'a> {
     pub fn new(study: Study, workers: usize, interrupt: &'a Interrupt) -> Self {
         let plan = study.state().plan();
-        let is_unproven = plan.max_failures.is_none() && study.state().best_observed().is_none();
+        let is_unproven = plan.max_failures.is_none() && !study.state().has_values();
         Self {
             interrupt,
+            outcomes: study.state().outcomes().clone(),
             max_failures: plan.max_failures,
             deadline: plan.max_time.and_then(|time| Instant::now().checked_add(time)),
             leases: Leases::new(&study, workers),
+            gathered: Gathered::default(),
             study: Mutex::new(study),
             has_begun: AtomicBool::new(false),
             n_failures: AtomicUsize::new(0),

@@ -16,6 +16,9 @@
 //! generation. When it has converged it starts anew from a uniform point with twice as many points to
 //! a generation (Auger and Hansen 2005, IPOP).
 //!
+//! With constraints on other outcomes points that meet them come first, by the value of the goal, then the others, the least violation
+//! first (Deb 2000): of a generation only the order counts. Several goals have no order.
+//!
 //! Departures from pycma: Cholesky factors take the place of the symmetric square root (Krause et al.
 //! 2016), and grids are kept open by the margin of Hamano et al. 2022.
 
@@ -23,13 +26,14 @@ mod distribution;
 mod genotype;
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use crate::encode::{Domain, is_same_point};
 use crate::history::History;
 use crate::linalg::add_scaled;
 use crate::optimizer::{Observation, Rng, own_rng};
-use crate::policy::{Change, Policy, Suggestion};
+use crate::policy::{Change, Memory, Policy, Suggestion};
 use distribution::{Distribution, Sample, recombination_weights};
 use genotype::Genotype;
 
@@ -63,7 +67,7 @@ struct Run {
     /// Proposed, neither told nor withdrawn.
     pending: Vec<Proposal>,
     /// Told in the current generation, with their values.
-    told: Vec<(Sample, Option<f64>)>,
+    told: Vec<(Sample, Option<Merit>)>,
     /// The best value of each of the last generations.
     recent_best: VecDeque<f64>,
 }
@@ -72,6 +76,40 @@ struct Run {
 struct Proposal {
     x: Vec<f64>,
     sample: Sample,
+}
+
+/// What a point is ordered by: how little it violates the bounds, and the value of the goal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Merit {
+    violation: f64,
+    value: f64,
+}
+
+impl Merit {
+    /// Of the observation of this number, where every outcome was measured.
+    fn of(history: &History, number: usize) -> Option<Self> {
+        let goals = history.goals();
+        if goals.is_single() {
+            return Some(Self { violation: 0.0, value: history.observations()[number].value()? });
+        }
+        let values = history.values(number)?;
+        let value = goals.traded(&values).first().copied().unwrap_or(0.0);
+        Some(Self { violation: goals.violation(&values), value })
+    }
+
+    /// Better first.
+    fn compare(a: Option<Self>, b: Option<Self>) -> Ordering {
+        let key = |merit: Option<Self>| {
+            merit.map_or((f64::INFINITY, f64::NEG_INFINITY), |m| (m.violation, m.value))
+        };
+        let (a, b) = (key(a), key(b));
+        a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1))
+    }
+
+    /// As one number: all that is left to gain is the violation, while there is one.
+    fn number(self) -> f64 {
+        if self.violation > 0.0 { -self.violation } else { self.value }
+    }
 }
 
 /// How a proposed point came about.
@@ -111,7 +149,7 @@ impl CmaEs {
     /// What a generation of the best points told would move the mean to; the middle if there is none.
     fn mean_of_told(&self, history: &History) -> Vec<f64> {
         let middle = self.genotype.middle();
-        let best_first = history.highest(default_population(middle.len()));
+        let best_first = best_first(history, default_population(middle.len()));
         if best_first.is_empty() {
             return middle;
         }
@@ -159,11 +197,11 @@ impl CmaEs {
         self.run = Some(run);
     }
 
-    fn told(&mut self, told: &Observation) {
+    fn told(&mut self, told: &Observation, history: &History) {
         let Some(run) = &mut self.run else { return };
         let sample =
             run.withdraw(&told.x).unwrap_or_else(|| Sample::foreign(self.genotype.preimage(&told.x)));
-        run.told.push((sample, told.value()));
+        run.told.push((sample, Merit::of(history, history.observations().len() - 1)));
         if run.told.len() >= run.distribution.population() && run.end_generation(&self.genotype).is_none() {
             self.run = None;
             self.n_restarts += 1;
@@ -191,10 +229,20 @@ impl Policy for CmaEs {
     fn remember(&mut self, change: Change<'_>, history: &History) {
         match change {
             Change::Proposed(x) => self.proposed(x, history),
-            Change::Told(told) => self.told(told),
+            Change::Told(told) => self.told(told, history),
             Change::Withdrawn(x) => {
                 self.run.as_mut().and_then(|run| run.withdraw(x));
             }
+        }
+    }
+
+    fn memory(&self) -> Memory {
+        Some(Box::new((self.n_restarts, self.run.clone())))
+    }
+
+    fn restore(&mut self, memory: Memory) {
+        if let Some(memory) = memory.and_then(|memory| memory.downcast().ok()) {
+            (self.n_restarts, self.run) = *memory;
         }
     }
 }
@@ -209,7 +257,7 @@ impl Run {
     /// Learns from the points told; `None` if the run is over.
     fn end_generation(&mut self, genotype: &Genotype) -> Option<()> {
         let mut told = std::mem::take(&mut self.told);
-        told.sort_by(|(_, a), (_, b)| rank(*b).total_cmp(&rank(*a)));
+        told.sort_by(|(_, a), (_, b)| Merit::compare(*a, *b));
         let (best, worst) = (told.first()?.1, told.last()?.1);
         let Some(best) = best else {
             return Some(()); // nothing but failures: nothing to move towards
@@ -217,7 +265,7 @@ impl Run {
         let ranked: Vec<Sample> = told.into_iter().map(|(sample, _)| sample).collect();
         self.distribution.update(&ranked)?;
         genotype.keep_open(&mut self.distribution);
-        let is_flat = self.is_flat(best, worst);
+        let is_flat = self.is_flat(best.number(), worst.map(Merit::number));
         (!is_flat && self.distribution.largest_std() > LEAST_STD).then_some(())
     }
 
@@ -241,9 +289,17 @@ fn default_population(n: usize) -> usize {
     4 + (3.0 * (n.max(1) as f64).ln()) as usize
 }
 
-/// Failures after all values.
-fn rank(value: Option<f64>) -> f64 {
-    value.unwrap_or(f64::NEG_INFINITY)
+/// The `n` best observations, best first.
+fn best_first(history: &History, n: usize) -> Vec<&Observation> {
+    if history.goals().is_single() {
+        return history.highest(n);
+    }
+    let observations = history.observations();
+    let mut ordered: Vec<(Option<Merit>, &Observation)> =
+        (0..observations.len()).map(|i| (Merit::of(history, i), &observations[i])).collect();
+    ordered.retain(|(merit, _)| merit.is_some());
+    ordered.sort_by(|(a, _), (b, _)| Merit::compare(*a, *b));
+    ordered.into_iter().take(n).map(|(_, told)| told).collect()
 }
 
 #[cfg(test)]

@@ -10,6 +10,10 @@
 //! that its conditions refer to, if these made it active. Under constraints kernels are narrower, as feasible
 //! points are, the prior is uniform over these, and what is drawn is moved to the nearest feasible point.
 //!
+//! With several outcomes the good ones are, as with Optuna, those that meet the bounds, layer by layer of what no other dominates; of
+//! the last layer those that add most to the hypervolume; then those that violate the bounds least. A trial of which something failed
+//! is among the rest. All kernels weigh the same, where Optuna weighs the good ones by hypervolume.
+//!
 //! Departures from Optuna: failed trials count (Optuna forgets them), and a point that was told or is
 //! pending is proposed again only when nothing else is found.
 
@@ -18,6 +22,7 @@ mod density;
 use crate::encode::{Coupling, Domain};
 use crate::history::History;
 use crate::optimizer::Rng;
+use crate::pareto;
 use crate::policy::{Policy, Suggestion};
 use density::Density;
 
@@ -69,18 +74,70 @@ impl Policy for Tpe {
 /// The good points and the rest, each from the oldest to the newest, pending ones last.
 fn split(history: &History) -> (Vec<&[f64]>, Vec<&[f64]>) {
     let observations = history.observations();
-    let mut by_value: Vec<(usize, f64)> =
-        observations.iter().enumerate().filter_map(|(idx, told)| Some((idx, told.value()?))).collect();
-    by_value.sort_by(|a, b| b.1.total_cmp(&a.1));
     let mut is_good = vec![false; observations.len()];
-    for (idx, _) in by_value.iter().take(n_good(observations.len())) {
-        is_good[*idx] = true;
+    for number in good_trials(history, n_good(observations.len())) {
+        is_good[number] = true;
     }
     let part = |good: bool| {
         let part = observations.iter().zip(&is_good).filter(move |(_, is_good)| **is_good == good);
         part.map(|(observation, _)| observation.x.as_slice())
     };
     (part(true).collect(), part(false).chain(history.pending().iter().map(Vec::as_slice)).collect())
+}
+
+/// The `n` best trials by number, fewer if fewer have values.
+fn good_trials(history: &History, n: usize) -> Vec<usize> {
+    if history.goals().is_single() {
+        return highest(history, n);
+    }
+    let goals = history.goals();
+    let measured = (0..history.observations().len()).filter_map(|i| Some((i, history.values(i)?)));
+    let (feasible, mut others): (Vec<_>, Vec<_>) = measured.partition(|(_, values)| goals.are_met_by(values));
+    let vectors: Vec<Vec<f64>> = feasible.iter().map(|(_, values)| goals.traded(values)).collect();
+    others.sort_by(|a, b| goals.violation(&a.1).total_cmp(&goals.violation(&b.1)));
+    let good = good_vectors(&vectors, n).into_iter().map(|i| feasible[i].0);
+    good.chain(others.into_iter().map(|(number, _)| number)).take(n).collect()
+}
+
+/// Layer by layer, and of a layer that is too large those that cover most together, each added in turn.
+fn good_vectors(vectors: &[Vec<f64>], n: usize) -> Vec<usize> {
+    let layers = pareto::layers(vectors);
+    let mut good: Vec<usize> = Vec::new();
+    for number in 0.. {
+        let mut layer: Vec<usize> = (0..vectors.len()).filter(|&i| layers[i] == number).collect();
+        if layer.is_empty() || good.len() >= n {
+            break;
+        }
+        if good.len() + layer.len() <= n {
+            good.extend(layer);
+            continue;
+        }
+        let reference = below(layer.iter().map(|&i| &vectors[i]));
+        let mut chosen: Vec<Vec<f64>> = Vec::new();
+        while good.len() < n && !layer.is_empty() {
+            let gains: Vec<f64> =
+                layer.iter().map(|&i| pareto::gain(&chosen, &reference, &vectors[i])).collect();
+            let best = (0..layer.len()).fold(0, |best, i| if gains[i] > gains[best] { i } else { best });
+            chosen.push(vectors[layer[best]].clone());
+            good.push(layer.remove(best));
+        }
+    }
+    good
+}
+
+/// A reference a tenth of its size below the worst of each entry, as Optuna has it.
+fn below<'a>(vectors: impl Iterator<Item = &'a Vec<f64>>) -> Vec<f64> {
+    let worst = vectors.cloned().reduce(|a, b| a.iter().zip(&b).map(|(a, b)| a.min(*b)).collect());
+    worst.unwrap_or_default().into_iter().map(|worst| worst - 0.1 * worst.abs()).collect()
+}
+
+/// The trials with the largest values.
+fn highest(history: &History, n: usize) -> Vec<usize> {
+    let observations = history.observations();
+    let mut by_value: Vec<(usize, f64)> =
+        observations.iter().enumerate().filter_map(|(idx, told)| Some((idx, told.value()?))).collect();
+    by_value.sort_by(|a, b| b.1.total_cmp(&a.1));
+    by_value.into_iter().take(n).map(|(idx, _)| idx).collect()
 }
 
 /// The two densities of a group: what is likely among good points and unlikely among the rest.
@@ -164,6 +221,7 @@ fn n_good(n: usize) -> usize {
 mod tests {
     use super::*;
     use crate::baselines::checks;
+    use crate::goals::{Goal, Goals};
     use crate::optimizer::{Observation, Outcome};
 
     #[test]
@@ -193,6 +251,34 @@ mod tests {
         let (good, rest) = split(&history);
         assert_eq!(good, [[0.0], [0.1], [0.2]]); // the oldest of equals
         assert_eq!((rest.len(), rest.last().unwrap()[0]), (28, 0.99));
+    }
+
+    #[test]
+    fn with_several_goals_the_good_trials_cover_most_and_meet_the_bounds() {
+        let goal = Goal::Maximize { reference: None };
+        let goals = Goals::new(vec![goal, goal, Goal::AtLeast { bound: 0.0 }]).unwrap();
+        let mut history = History::with_goals(Domain::cube(1), goals);
+        let values = [
+            [9.0, 9.0, -1.0],
+            [1.0, 3.0, 1.0],
+            [2.9, 1.1, 1.0],
+            [3.0, 1.0, 1.0],
+            [2.0, 2.0, 1.0],
+            [0.0, 0.0, 1.0],
+        ];
+        for (i, values) in values.iter().enumerate() {
+            let outcomes = values.map(|y| Outcome::Value { y, noise_std: None });
+            history.tell_outcomes(vec![0.1 * i as f64], &outcomes).unwrap();
+        }
+        history.tell_outcomes(vec![0.9], &[Outcome::Failed; 3]).unwrap();
+        assert_eq!(good_trials(&history, 1), [4], "the middle covers most");
+        assert_eq!(good_trials(&history, 4).len(), 4);
+        assert_eq!(
+            good_trials(&history, 5).last(),
+            Some(&5),
+            "a dominated point before one that breaks a bound"
+        );
+        assert_eq!(good_trials(&history, 9).last(), Some(&0));
     }
 
     #[test]

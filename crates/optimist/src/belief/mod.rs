@@ -10,6 +10,7 @@ mod failures;
 pub mod growing;
 pub mod recursive;
 pub mod refit;
+pub mod supposed;
 pub mod unexplained;
 
 use crate::confidence::{Confidence, Round};
@@ -58,21 +59,20 @@ impl Belief {
     }
 
     /// Adds each of these pending points (model coordinates) as if its mean had been observed: the uncertainty there is
-    /// gone, and the next point is found elsewhere.
-    pub fn fantasize(&mut self, pending: &[Vec<f64>]) {
-        let w_hat = self.ball.w_hat().to_vec();
+    /// gone, and the next point is found elsewhere. `w_hat` is ŵ_t before the first of them.
+    pub fn fantasize(&mut self, w_hat: &[f64], pending: &[Vec<f64>]) {
         let prior_mean = prior_mean(self.ball.family());
         let shift: Vec<f64> = w_hat.iter().zip(&prior_mean).map(|(w, m)| w - m).collect();
         let noise_var = self.noise_std * self.noise_std;
         let mut grad_w = vec![0.0; w_hat.len()];
         for x in pending {
             let residual = if self.ball.family().is_parametric() {
-                self.ball.family().grad_w(&w_hat, x, &mut grad_w);
+                self.ball.family().grad_w(w_hat, x, &mut grad_w);
                 dot(&grad_w, &shift)
             } else {
                 self.ball.mean(x)
             };
-            self.ball.update(Round { w: &w_hat, x, residual, noise_var });
+            self.ball.update(Round { w: w_hat, x, residual, noise_var });
         }
     }
 }
@@ -118,6 +118,18 @@ impl Outputs {
     /// A value in the units of the model.
     pub fn apply(&self, y: f64) -> f64 {
         self.warp.apply(self.standardize(y))
+    }
+
+    /// The standardised value of one in the units of the model, and its slope. Values beyond a million times the spread of all are
+    /// no further away than that.
+    pub fn unwarp(&self, z: f64) -> (f64, f64) {
+        const FAR: f64 = 1e6;
+        let standardized = self.warp.invert(z);
+        if standardized.abs() < FAR {
+            (standardized, (-self.warp.log_slope(standardized)).exp())
+        } else {
+            (FAR.copysign(standardized), 0.0)
+        }
     }
 
     /// A difference of values (a noise, say) on the standardised scale.
@@ -228,6 +240,18 @@ mod tests {
             let (_, restored) = outputs.restore(z, std);
             prop_assert!((restored / difference - 1.0).abs() < 1e-3, "{restored} and {difference}");
         }
+    }
+
+    #[test]
+    fn a_value_is_unwarped_with_its_slope_and_no_further_than_far() {
+        let outputs = Outputs { centre: 7.0, scale: 20.0, warp: Warp { power: 0.4 } };
+        for z in [-2.0, 0.0, 0.7, 2.0] {
+            let (value, slope) = outputs.unwarp(z);
+            let difference = (outputs.unwarp(z + 1e-6).0 - outputs.unwarp(z - 1e-6).0) / 2e-6;
+            assert!((slope / difference - 1.0).abs() < 1e-5, "{slope} and {difference}");
+            assert!((outputs.apply(outputs.centre + outputs.scale * value) - z).abs() < 1e-9);
+        }
+        assert_eq!(outputs.unwarp(1e9), (1e6, 0.0));
     }
 
     #[test]

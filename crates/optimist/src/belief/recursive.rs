@@ -26,15 +26,24 @@ pub enum Oracle {
     Sgd(sgd::Settings),
 }
 
+/// What ŵ_0 is fitted to, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhaseOne {
+    /// n: how many observations belong to Phase I.
+    pub n: usize,
+    /// What fits ŵ_0.
+    pub oracle: Oracle,
+    /// Whether y is standardised, by the mean and the spread of Phase I; in its own units otherwise.
+    pub standardized: bool,
+}
+
 /// The paper's updates of a family's ball. Keeps the last one: that saves time and changes nothing.
 pub struct Recursion {
     family: FamilyMaker,
     /// λ.
     lambda: f64,
-    oracle: Oracle,
+    beginning: PhaseOne,
     frame: Frame,
-    /// n: how many observations belong to Phase I.
-    n: usize,
     /// For the starts of ŵ_0, which must not change from trial to trial.
     seed: u64,
     kept: Mutex<Option<Recursive>>,
@@ -42,8 +51,8 @@ pub struct Recursion {
 
 impl Recursion {
     /// Nothing is fitted yet.
-    pub fn new(family: FamilyMaker, lambda: f64, oracle: Oracle, frame: Frame, n: usize, seed: u64) -> Self {
-        Self { family, lambda, oracle, frame, n, seed, kept: Mutex::default() }
+    pub fn new(family: FamilyMaker, lambda: f64, beginning: PhaseOne, frame: Frame, seed: u64) -> Self {
+        Self { family, lambda, beginning, frame, seed, kept: Mutex::default() }
     }
 
     /// The ball of the round to come.
@@ -66,20 +75,14 @@ impl Recursion {
     /// If ŵ_0 cannot be fitted.
     pub fn start(&self, history: &History) -> Result<Recursive, OracleError> {
         let rng = &mut own_rng(self.seed, 0);
-        Recursive::start(
-            self.family.make(),
-            self.lambda,
-            &self.oracle,
-            self.phase_one(history),
-            &self.frame,
-            rng,
-        )
+        let told = self.phase_one(history);
+        Recursive::start(self.family.make(), self.lambda, &self.beginning, told, &self.frame, rng)
     }
 
     /// The observations that ŵ_0 is fitted to.
     pub fn phase_one<'a>(&self, history: &'a History) -> &'a [Observation] {
         let told = history.observations();
-        &told[..self.n.min(told.len())]
+        &told[..self.beginning.n.min(told.len())]
     }
 
     /// The family, with a prior of its own.
@@ -102,7 +105,7 @@ impl Recursive {
     fn start(
         family: Box<dyn Family>,
         lambda: f64,
-        oracle: &Oracle,
+        beginning: &PhaseOne,
         phase_one: &[Observation],
         frame: &Frame,
         rng: &mut Rng,
@@ -111,16 +114,18 @@ impl Recursive {
         let points: Vec<Vec<f64>> = values.iter().map(|(x, _)| frame.apply(x)).collect();
         let x = Matrix::from_rows(frame.dimension(), points.iter().map(Vec::as_slice));
         let y: Vec<f64> = values.iter().map(|(_, y)| *y).collect();
+        let outputs = if beginning.standardized { Outputs::standardized(&y) } else { Outputs::PLAIN };
+        let y: Vec<f64> = y.into_iter().map(|y| outputs.standardize(y)).collect();
         let noise_std = vec![1.0; y.len()];
         let problem = Problem { family: &*family, x: &x, y: &y, noise_std: &noise_std, prior_weight: 0.0 };
-        let w_hat_0 = match oracle {
+        let w_hat_0 = match &beginning.oracle {
             Oracle::LevenbergMarquardt { restarts } => {
                 oracle::fit(&problem, &Starts::draw(&*family, *restarts, rng))?.w
             }
             Oracle::Sgd(settings) => sgd::fit(&problem, &family.start(rng), settings)?.w,
         };
         let ball = Confidence::new(Box::new(Isotropic::new(family, 1.0 / lambda.sqrt())), w_hat_0.clone());
-        let belief = Belief { ball, outputs: Outputs::PLAIN, noise_std: 1.0, family_idx: 0 };
+        let belief = Belief { ball, outputs, noise_std: 1.0, family_idx: 0 };
         Ok(Self { belief: Arc::new(belief), w_hat_0, seen: phase_one.len(), fingerprint: 0 })
     }
 
@@ -132,8 +137,8 @@ impl Recursive {
     /// Lines 2 and 3 of Phase II, for each of the first `n_told` observations that is new: eqs. 3 and 5.
     pub fn update(&mut self, history: &History, n_told: usize, frame: &Frame) {
         for (x, y) in history.observations()[self.seen..n_told].iter().filter_map(value) {
-            let ball = &mut Arc::make_mut(&mut self.belief).ball;
-            let (x, w) = (frame.apply(x), ball.w_hat().to_vec());
+            let Belief { ball, outputs, .. } = Arc::make_mut(&mut self.belief);
+            let (x, y, w) = (frame.apply(x), outputs.standardize(y), ball.w_hat().to_vec());
             let mut grad_w = vec![0.0; w.len()];
             ball.family().grad_w(&w, &x, &mut grad_w);
             let shift: Vec<f64> = w.iter().zip(&self.w_hat_0).map(|(w, w_0)| w - w_0).collect();
@@ -204,9 +209,14 @@ mod tests {
         (0..9).map(|i| Observation { x: vec![0.1 + 0.1 * i as f64], outcome: outcome(i) }).collect()
     }
 
+    /// y in its own units.
+    fn beginning(n: usize) -> PhaseOne {
+        PhaseOne { n, oracle: Oracle::LevenbergMarquardt { restarts: 2 }, standardized: false }
+    }
+
     fn start(family: Box<dyn Family>, phase_one: &[Observation]) -> Recursive {
-        let oracle = Oracle::LevenbergMarquardt { restarts: 2 };
-        Recursive::start(family, LAMBDA, &oracle, phase_one, &Frame::symmetric(1), &mut rng(0, 0)).unwrap()
+        let beginning = beginning(phase_one.len());
+        Recursive::start(family, LAMBDA, &beginning, phase_one, &Frame::symmetric(1), &mut rng(0, 0)).unwrap()
     }
 
     #[test]
@@ -254,11 +264,31 @@ mod tests {
     }
 
     #[test]
+    fn with_y_standardised_the_units_of_y_do_not_matter() {
+        let standardized = PhaseOne { standardized: true, ..beginning(4) };
+        let w_hat = |unit: f64| {
+            let mut told = observations();
+            for told in &mut told {
+                if let Outcome::Value { y, .. } = &mut told.outcome {
+                    *y = unit * *y + 100.0 * unit;
+                }
+            }
+            let frame = Frame::symmetric(1);
+            let line = Box::new(Line);
+            let mut recursive =
+                Recursive::start(line, LAMBDA, &standardized, &told[..4], &frame, &mut rng(0, 0)).unwrap();
+            recursive.update(&history(&told), told.len(), &frame);
+            recursive.belief().ball.w_hat().to_vec()
+        };
+        let (metres, feet) = (w_hat(1.0), w_hat(3.28));
+        assert!(metres.iter().zip(&feet).all(|(m, f)| (m - f).abs() < 1e-8), "{metres:?} {feet:?}");
+    }
+
+    #[test]
     fn a_ball_is_a_function_of_the_history_whatever_was_asked_before() {
         let recursion = || {
             let network = FamilyMaker::new("mlp", || Box::new(Mlp::new(1, &[3], Activation::Tanh)));
-            let oracle = Oracle::LevenbergMarquardt { restarts: 2 };
-            Recursion::new(network, LAMBDA, oracle, Frame::symmetric(1), 4, 0)
+            Recursion::new(network, LAMBDA, beginning(4), Frame::symmetric(1), 0)
         };
         let (told, kept) = (observations(), recursion());
         let mut other = told.clone();

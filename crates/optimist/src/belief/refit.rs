@@ -202,7 +202,8 @@ mod tests {
 
     fn fit(families: Vec<Box<dyn Family>>, told: &Told, pending: &[Vec<f64>]) -> Belief {
         let mut belief = REFIT.fit(families, told, &[], &mut rng(1, 0)).believe(told).unwrap();
-        belief.fantasize(pending);
+        let w_hat = belief.ball.w_hat().to_vec();
+        belief.fantasize(&w_hat, pending);
         belief
     }
 

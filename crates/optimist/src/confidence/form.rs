@@ -83,13 +83,13 @@ pub(super) trait Form {
 }
 
 /// f_x under the linearised posterior.
-pub(super) struct Posterior<'a> {
+pub(crate) struct Posterior<'a> {
     pub x: &'a [f64],
     /// f_x(ŵ_t).
     pub mean: f64,
     /// ‖∇f_x(ŵ_t)‖ in Σ_t⁻¹.
     pub u: f64,
     /// What u was computed from, and its gradient in x is: the point embedded (dual only), and the lower half of a solve.
-    pub embedded: Vec<f64>,
-    pub half_solved: Vec<f64>,
+    pub(super) embedded: Vec<f64>,
+    pub(super) half_solved: Vec<f64>,
 }

@@ -20,7 +20,8 @@ mod rounds;
 use crate::linalg::{Matrix, dot};
 use crate::model::Family;
 use crate::normal::ln_h;
-use form::{Factored, Form, Posterior};
+pub(crate) use form::Posterior;
+use form::{Factored, Form};
 use rounds::Rounds;
 
 /// Rounds between two factorisations from scratch, which stop rounding errors of rank-one updates from adding up.
@@ -289,12 +290,13 @@ impl Confidence {
         self.factored.form()
     }
 
-    fn posterior<'a>(&self, x: &'a [f64]) -> Posterior<'a> {
+    /// f_x under the linearised posterior.
+    pub(crate) fn posterior<'a>(&self, x: &'a [f64]) -> Posterior<'a> {
         self.form().posterior(&self.rounds, &self.w_hat, x)
     }
 
     /// Sets the gradient in x of mean + radius · u.
-    fn grad_x(&self, posterior: Posterior<'_>, radius: f64, grad_x: &mut [f64]) {
+    pub(crate) fn grad_x(&self, posterior: Posterior<'_>, radius: f64, grad_x: &mut [f64]) {
         self.form().grad_x(&self.rounds, &self.w_hat, posterior, radius, grad_x);
     }
 }

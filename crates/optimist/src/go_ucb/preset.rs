@@ -2,18 +2,20 @@
 //!
 //! Given: a domain, how many trials are planned, the settings. Gives: a [`GoUcb`].
 
-use super::{GoUcb, PhaseTwo, Scheduled, Search};
+use super::{GoUcb, PhaseTwo, Scheduled, Search, Several};
 use crate::acquisition::JointAscent;
 use crate::belief::growing::Refitting;
-use crate::belief::recursive::{Oracle, Recursion};
+use crate::belief::recursive::{Oracle, PhaseOne, Recursion};
+use crate::belief::supposed::Supposed;
 use crate::encode::Domain;
 use crate::error::MethodError;
 use crate::frame::Frame;
+use crate::goals::Goals;
 use crate::history::History;
 use crate::model::{Family, FamilyMaker};
 use crate::oracle::{OracleError, sgd};
 use crate::schedule::{Proof, Schedule, explore_trials};
-use crate::settings::{DefaultSettings, Settings};
+use crate::settings::{Aim, DefaultSettings, OracleRate, Settings, TheorySettings};
 use crate::sobol::Design;
 use crate::theory::{Ledger, RoundReport, Truth};
 
@@ -57,7 +59,8 @@ impl GoUcb {
         let n_weights = families[0].make().n_weights();
         let scheduled = |schedule: Schedule, oracle, search| {
             let (family, lambda, frame) = (families[0].clone(), schedule.lambda(), frame.clone());
-            let recursion = Recursion::new(family, lambda, oracle, frame, n, seed);
+            let beginning = PhaseOne { n, oracle, standardized: refit.scaled };
+            let recursion = Recursion::new(family, lambda, beginning, frame, seed);
             PhaseTwo::Scheduled(Box::new(Scheduled { recursion, schedule, search }))
         };
         let (phase_two, exploration, trust_region) = match settings {
@@ -67,9 +70,15 @@ impl GoUcb {
             }
             Settings::Paper(paper) => {
                 let schedule = Schedule::Paper { range: paper.range, horizon, n_weights };
-                let oracle = Oracle::Sgd(sgd::Settings::default());
-                let search = Search::Joint(JointAscent::default());
-                (scheduled(schedule, oracle, search), paper.exploration, None)
+                let oracle = match paper.oracle_rate {
+                    OracleRate::Steps(rate) => Oracle::Sgd(sgd::Settings { rate, ..Default::default() }),
+                    OracleRate::Fitted => {
+                        Oracle::LevenbergMarquardt { restarts: TheorySettings::default().restarts }
+                    }
+                };
+                let ascent =
+                    JointAscent { rate: paper.ascent_rate, from_best: paper.from_best, ..Default::default() };
+                (scheduled(schedule, oracle, Search::Joint(ascent)), paper.exploration, None)
             }
             Settings::Theory(theory) => {
                 let schedule = Schedule::Theory(Proof::new(theory.constants.clone(), horizon, n_weights));
@@ -79,7 +88,45 @@ impl GoUcb {
             }
         };
         let model = Refitting::new(families, refit, frame.clone());
-        Ok(Self { n, horizon, frame, model, phase_two, exploration, trust_region })
+        let supposed = Supposed::default();
+        Ok(Self { n, horizon, frame, model, supposed, phase_two, exploration, trust_region })
+    }
+
+    /// The same for several outcomes: preset `default` only, since the paper is about one function.
+    ///
+    /// # Errors
+    /// If a setting is out of its range or means nothing for these goals.
+    pub fn several(
+        domain: &Domain,
+        goals: &Goals,
+        trials: usize,
+        settings: &Settings,
+        seed: u64,
+    ) -> Result<Several, MethodError> {
+        settings.validate()?;
+        let unable = |problem: &'static str| MethodError::Unable { name: "go-ucb".to_owned(), problem };
+        let Settings::Default(default) = settings else {
+            return Err(unable("knows several outcomes with preset `default` only; leave out `preset`"));
+        };
+        let DefaultSettings { aim, effort, exploration, trust_region, .. } = *default;
+        if aim == Aim::Regret && goals.maximized().len() != 1 {
+            return Err(unable("has the aim `regret` for one goal only; leave out `aim`"));
+        }
+        let n = settings.explore_trials().unwrap_or_else(|| explore_trials(trials));
+        let frame = Frame::new(domain, settings.refit().scaled);
+        let model = || Refitting::new(settings.families(domain), settings.refit(), frame.clone());
+        Ok(Several {
+            n,
+            horizon: trials.saturating_sub(n).max(1),
+            models: goals.as_slice().iter().map(|_| model()).collect(),
+            supposed: goals.as_slice().iter().map(|_| Supposed::default()).collect(),
+            purpose: aim,
+            effort,
+            design: Design { seed },
+            exploration,
+            trust_region,
+            frame: frame.clone(),
+        })
     }
 
     /// The length n of Phase I.

@@ -26,7 +26,7 @@ pub struct Answers {
 pub fn hold(name: &str, from: &mut impl BufRead, to: &mut impl Write) -> io::Result<Option<Answers>> {
     writeln!(
         to,
-        "A few questions; Enter takes what stands in [brackets], Ctrl-D leaves and writes nothing."
+        "A few questions. Enter accepts the answer in [brackets], Ctrl-D quits without writing anything."
     )?;
     Interview { from, to }.hold(name).or_else(|stop| match stop {
         Stop::EndOfInput => Ok(None),
@@ -59,7 +59,7 @@ impl<R: BufRead, W: Write> Interview<'_, R, W> {
             Some("maximize"),
             direction,
         )?;
-        let command = self.ask("command that measures a trial, such as: python3 train.py --lr={lr}\n(nothing if a person measures and tells)", Some(""), command)?;
+        let command = self.ask("command that measures a trial, such as: python3 train.py --lr={lr}\n(empty if a person measures)", Some(""), command)?;
         let trials = self.ask("trials in all", Some("50"), |word| match word.parse() {
             Ok(trials) if trials > 0 => Ok(trials),
             _ => Err("expected a whole number, 1 or more".to_owned()),
@@ -75,7 +75,7 @@ impl<R: BufRead, W: Write> Interview<'_, R, W> {
     fn parameter(&mut self, known: &[Parameter]) -> Result<Option<Parameter>, Stop> {
         let (question, default) = match known {
             [] => ("name of the first parameter", None),
-            _ => ("name of the next parameter (nothing if that is all)", Some("")),
+            _ => ("name of the next parameter (empty to finish)", Some("")),
         };
         let name = self.ask(question, default, |word| parameter_name(word, known))?;
         if name.is_empty() {
@@ -110,7 +110,7 @@ impl<R: BufRead, W: Write> Interview<'_, R, W> {
                 Kind::Int { low, high, log: self.log(low > 0)?, step: self.step()? }
             }
             "categorical" => {
-                Kind::Categorical { choices: self.ask("choices, with commas between them", None, choices)? }
+                Kind::Categorical { choices: self.ask("choices, separated by commas", None, choices)? }
             }
             _ => Kind::Bool,
         })
@@ -132,7 +132,7 @@ impl<R: BufRead, W: Write> Interview<'_, R, W> {
     }
 
     fn step<T: std::str::FromStr>(&mut self) -> Result<Option<T>, Stop> {
-        self.ask("step between values (nothing for any value)", Some(""), |word| match word {
+        self.ask("step between values (empty for any value)", Some(""), |word| match word {
             "" => Ok(None),
             word => number(word).map(Some),
         })
@@ -191,7 +191,9 @@ fn parameter_name(word: &str, known: &[Parameter]) -> Result<String, String> {
     // Objectives are given parameters by these names, too.
     let same = known.iter().find(|other| environment_name(&other.name) == environment_name(word));
     match same.filter(|_| !word.is_empty()) {
-        Some(other) => Err(format!("`{}` is there already; names differ in letters or digits", other.name)),
+        Some(other) => {
+            Err(format!("`{}` already exists; names must differ in letters or digits", other.name))
+        }
         None => Ok(word.to_owned()),
     }
 }
@@ -273,7 +275,10 @@ mod tests {
         ]);
         let text = template::study(&answers.unwrap());
         let definition = StudyFile::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).definition;
-        assert_eq!((definition.name.as_str(), definition.direction), ("film", Direction::Minimize));
+        assert_eq!(
+            (definition.name.as_str(), definition.outcomes.one_direction()),
+            ("film", Some(Direction::Minimize))
+        );
         assert_eq!(definition.plan.trials, 30);
         assert_eq!(definition.plan.objective.unwrap().command, ["sh", "-c", "echo {lr} \"a\\b\""]);
         let expected = [
@@ -301,7 +306,7 @@ mod tests {
             "expected float, int, categorical or bool",
             "expected a whole number, got `1.5`",
             "low 9 is above high 1; swap the bounds",
-            "`x` is there already",
+            "`x` already exists",
         ] {
             assert!(asked.contains(complaint), "{complaint} in\n{asked}");
         }

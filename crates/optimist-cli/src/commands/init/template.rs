@@ -46,11 +46,11 @@ pub fn study(answers: &Answers) -> String {
     let study = [
         commented(&format!("name = {}", quoted(name)), "what other commands call it"),
         commented(&format!("direction = {}", quoted(direction.word())), "which values are better"),
-        commented(&format!("trials = {trials}"), "in all; raise it later to go on"),
+        commented(&format!("trials = {trials}"), "in all; raise it later to continue"),
         commented("workers = 1", "trials at the same time"),
         commented("# seed = 0", "same seed, same suggestions"),
         commented("# target = 0.5", "stop when a value is this good"),
-        commented("# max_time = 3600", "stop asking after so many seconds"),
+        commented("# max_time = 3600", "start no trial after this many seconds"),
     ];
     let mut parts =
         vec!["# A study for Optimist. docs/study-file.md explains every key.\n".to_owned(), study.concat()];

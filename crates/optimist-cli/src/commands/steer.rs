@@ -1,0 +1,53 @@
+//! `optimist pause STUDY`, `optimist stop STUDY`, `optimist resume STUDY`: what runs of a study are to do, wherever they are.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use optimist_study::{Course, Kept};
+use serde_json::json;
+
+use crate::show::{print, print_json};
+use crate::storage::StudyArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  optimist pause lr-sweep     workers finish their trials, then wait
+  optimist stop lr-sweep      workers finish their trials, then end
+  optimist resume lr-sweep    the study goes on; start a run again if it was stopped
+
+`ask` by hand is not held up. Exit status: 0 if it is stored or was so already, 1 if not, 2 if the command line is wrong.";
+
+/// Options of `optimist pause`, `stop` and `resume`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct SteerArgs {
+    #[command(flatten)]
+    study: StudyArgs,
+    /// Print the outcome as a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Stores the new course; errors are printed by `main`.
+pub fn execute(args: SteerArgs, course: Course) -> anyhow::Result<ExitCode> {
+    let mut study = args.study.open()?;
+    let kept = study.steer(course)?;
+    if args.json {
+        let is_new = kept == Kept::Stored;
+        print_json(&json!({ "study": study.name(), "course": course, "changed": is_new }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    print(match (kept, course) {
+        (Kept::Already, Course::Going) => "the study is neither paused nor stopped",
+        (Kept::Already, Course::Paused) => "the study is paused already",
+        (Kept::Already, Course::Stopped) => "the study is stopped already",
+        (Kept::Stored, Course::Going) => "the study goes on",
+        (Kept::Stored, Course::Paused) => {
+            "paused: workers finish their trials and wait for `optimist resume`"
+        }
+        (Kept::Stored, Course::Stopped) => {
+            "stopped: workers finish their trials and end; `optimist resume` lets it go on"
+        }
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,217 @@
+//! What is known so far: the best points, the front, what matters, pictures and the numbers behind them. Each is made once for each
+//! number of records and kept until there are more.
+
+use axum::extract::State;
+use axum::http::{Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use optimist_plot::study::{PlotKind, Plots};
+use optimist_study::view::Best;
+use optimist_study::{StudyInsight, Trial};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::take::{Named, Query, within};
+use super::{Answer, Route, json};
+use crate::app::App;
+use crate::auth::Need;
+use crate::problem::Problem;
+use crate::studies::Held;
+
+/// How many of the best points are kept ready.
+const BEST: usize = 100;
+
+pub fn routes() -> Vec<Route> {
+    let look = |path, id, summary| ((Method::GET, path), (id, Need::View, summary));
+    let (at, what) = look("/studies/{study}/best", "best", "The points to bet on, the recommended one first");
+    let best = Route::new(at, what, best).query::<HowMany>().gives::<BestPoints>();
+    let (at, what) = look(
+        "/studies/{study}/front",
+        "front",
+        "Trials that no other is better than in everything that is measured",
+    );
+    let front = Route::new(at, what, front).gives::<Front>();
+    let (at, what) = look(
+        "/studies/{study}/importance",
+        "importance",
+        "How much each parameter matters, as the model has it",
+    );
+    let importance = Route::new(at, what, importance).gives::<Importances>();
+    let (at, what) = look("/studies/{study}/plots/{kind}", "plot", "A picture, or the numbers behind it");
+    let plot = Route::new(at, what, plot).query::<Format>().gives_other("application/json");
+    vec![best, front, importance, plot]
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct HowMany {
+    /// At most this many. Default: 1.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 100))]
+    n: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// The points to bet on.
+#[derive(Serialize, JsonSchema)]
+struct BestPoints {
+    /// The recommended one first; empty before the first value.
+    best: Vec<Best>,
+}
+
+async fn best(
+    State(app): State<App>,
+    Named(study): Named<String>,
+    Query(HowMany { n }): Query<HowMany>,
+) -> Result<Answer<BestPoints>, Problem> {
+    let n = within("n", n, 1..=BEST)?;
+    app.look(&study, move |app, held| {
+        let best = app.best(held)?.iter().take(n).cloned().collect();
+        Ok::<_, Problem>(Answer(BestPoints { best }))
+    })
+    .await
+}
+
+impl App {
+    /// The points to bet on, the recommended one first; empty before the first value.
+    pub(crate) fn best(&self, held: &Held) -> Result<std::sync::Arc<Vec<Best>>, Problem> {
+        held.kept("best", || {
+            if held.read(|state| state.best_observed().is_none()) {
+                return Ok(Vec::new());
+            }
+            self.studies.look(held, |study| {
+                let recommended = study.recommend()?;
+                let others = study.ranking(BEST).unwrap_or_default().into_iter();
+                let others: Vec<Best> = others.filter(|other| Some(other) != recommended.as_ref()).collect();
+                Ok(recommended.into_iter().chain(others).collect())
+            })
+        })
+    }
+}
+
+/// Trials that no other is better than.
+#[derive(Serialize, JsonSchema)]
+struct Front {
+    /// Their numbers. With one goal: those with the best value.
+    trials: Vec<usize>,
+    /// What they cover of several goals, beyond the reference; null with one goal, or where it would take too long to compute.
+    hypervolume: Option<f64>,
+}
+
+async fn front(State(app): State<App>, Named(study): Named<String>) -> Result<Answer<Front>, Problem> {
+    app.look(&study, |_, held| {
+        let front = held.read(|state| match state.observed_front() {
+            Some(front) => Front { trials: front.trials, hypervolume: front.hypervolume },
+            None => {
+                let outcomes = state.outcomes();
+                let merit = |trial: &Trial| outcomes.merit(|name| trial.value_of(name));
+                let best = state.best_observed().and_then(merit);
+                let is_best = |trial: &&Trial| best.is_some() && merit(trial) == best;
+                let trials = state.trials().iter().filter(is_best).map(|trial| trial.number).collect();
+                Front { trials, hypervolume: None }
+            }
+        });
+        Ok::<_, Problem>(Answer(front))
+    })
+    .await
+}
+
+/// How much each parameter matters.
+#[derive(Serialize, JsonSchema)]
+struct Importances {
+    /// In the order of declaration; empty before there is a model.
+    importance: Vec<OfParameter>,
+}
+
+/// How much a parameter matters: parts of the variance.
+#[derive(Serialize, JsonSchema)]
+struct OfParameter {
+    parameter: String,
+    /// By itself, 0 to 1.
+    main: f64,
+    /// With its interactions.
+    total: f64,
+}
+
+async fn importance(State(app): State<App>, Named(study): Named<String>) -> Result<Response, Problem> {
+    let written = app
+        .look(&study, |_, held| {
+            held.kept("importance", || {
+                let state = held.read(Clone::clone); // a model takes its time, and nobody is to wait for it
+                let model = StudyInsight::of(&state)?;
+                let names =
+                    state.definition().space.parameters().iter().map(|parameter| parameter.name.clone());
+                let of = |(parameter, importance): (String, optimist::insight::Importance)| OfParameter {
+                    parameter,
+                    main: importance.main,
+                    total: importance.total,
+                };
+                let importances = model.map(|model| model.importances()).unwrap_or_default();
+                let importance = Importances { importance: names.zip(importances).map(of).collect() };
+                serde_json::to_string(&importance).map_err(unwritten)
+            })
+        })
+        .await?;
+    Ok(json(written.to_string()))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Format {
+    /// Default: `json`, the numbers.
+    #[serde(default)]
+    format: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    #[default]
+    Json,
+    Svg,
+    Png,
+}
+
+async fn plot(
+    State(app): State<App>,
+    Named((study, kind)): Named<(String, String)>,
+    Query(Format { format }): Query<Format>,
+) -> Result<Response, Problem> {
+    let known = PlotKind::ALL.into_iter().find(|known| known.word() == kind);
+    let words = PlotKind::ALL.map(PlotKind::word).join(", ");
+    let kind =
+        known.ok_or_else(|| Problem::not_found(format!("there is no plot `{kind}`; there are {words}")))?;
+    let file = app
+        .look(&study, move |_, held| {
+            held.kept(&format!("{}.{}", kind.word(), format as u8), || draw(held, kind, format))
+        })
+        .await?;
+    let media = match format {
+        Kind::Json => return Ok(json(String::from_utf8_lossy(&file).into_owned())),
+        Kind::Svg => "image/svg+xml",
+        Kind::Png => "image/png",
+    };
+    Ok(([(header::CONTENT_TYPE, media)], file.to_vec()).into_response())
+}
+
+fn draw(held: &Held, kind: PlotKind, format: Kind) -> Result<Vec<u8>, Problem> {
+    let state = held.read(Clone::clone);
+    let plots = Plots::new(&state, &[kind])?;
+    match format {
+        Kind::Svg => Ok(plots.svg().into_bytes()),
+        Kind::Png => {
+            plots.png().map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
+        }
+        Kind::Json => {
+            let data: Value = serde_json::to_value(plots.data(&state)).map_err(unwritten)?;
+            serde_json::to_vec(&data).map_err(unwritten)
+        }
+    }
+}
+
+fn unwritten(error: serde_json::Error) -> Problem {
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+}

@@ -1,0 +1,141 @@
+//! The OpenAPI 3.1 document, made from the table of routes and the types that they take and give.
+
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::{Gives, PREFIX, Route, table};
+use crate::auth::{Need, Role};
+use crate::problem::Problem;
+
+/// The document.
+pub fn document() -> Value {
+    let settings = || {
+        SchemaSettings::draft2020_12().with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+            settings.meta_schema = None;
+        })
+    };
+    // What is read and what is written differ in what may be left out.
+    let mut reads = SchemaGenerator::new(settings().for_deserialize());
+    let mut writes = SchemaGenerator::new(settings().for_serialize());
+    let problem = writes.subschema_for::<Problem>().to_value();
+    let mut paths = Map::new();
+    for route in table() {
+        let operation = operation(&route, &problem, &mut reads, &mut writes);
+        let path = paths.entry(format!("{PREFIX}{}", route.path)).or_insert_with(|| json!({}));
+        path[route.method.as_str().to_lowercase()] = operation;
+    }
+    let mut schemas = reads.take_definitions(true);
+    schemas.extend(writes.take_definitions(true));
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Optimist",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Studies of Optimist over HTTP: see docs/api.md.",
+            "license": { "name": "MIT", "identifier": "MIT" },
+        },
+        "servers": [{ "url": "/" }],
+        "security": [{ "token": [] }, { "session": [] }],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "token": { "type": "http", "scheme": "bearer", "description": "Of `optimist token create`, or the link of a local server." },
+                "session": {
+                    "type": "apiKey", "in": "cookie", "name": "__Host-optimist",
+                    "description": "Of a browser; what changes something also needs the header X-CSRF-Token.",
+                },
+            },
+        },
+    })
+}
+
+fn operation(
+    route: &Route,
+    problem: &Value,
+    reads: &mut SchemaGenerator,
+    writes: &mut SchemaGenerator,
+) -> Value {
+    let (media, schema) = match route.gives {
+        Gives::Json(describe) => ("application/json", describe(writes)),
+        Gives::Other(media) => (media, json!({})),
+    };
+    let created = matches!(route.id, "create" | "add_user" | "create_token" | "create_log");
+    let mut content = Map::from_iter([(media.to_owned(), json!({ "schema": schema }))]);
+    if route.id == "plot" {
+        content.insert("image/svg+xml".to_owned(), json!({}));
+        content.insert("image/png".to_owned(), json!({}));
+    }
+    let mut responses = Map::new();
+    responses.insert(
+        if created { "201" } else { "200" }.to_owned(),
+        json!({ "description": "Done.", "content": content }),
+    );
+    if route.method == axum::http::Method::GET {
+        responses.insert("304".to_owned(), json!({ "description": "You have it already." }));
+    }
+    let problem = json!({ "description": "What was wrong, what was expected, what to do.",
+                          "content": { "application/problem+json": { "schema": problem } } });
+    responses.insert("default".to_owned(), problem);
+    let mut operation = json!({
+        "operationId": route.id,
+        "summary": route.summary,
+        "description": format!("Roles: {}.", roles(route.need).join(", ")),
+        "x-needs": roles(route.need),
+        "parameters": parameters(route, reads),
+        "responses": responses,
+    });
+    if let Some(body) = route.body {
+        operation["requestBody"] =
+            json!({ "required": true, "content": { "application/json": { "schema": body(reads) } } });
+    }
+    operation
+}
+
+/// The roles that may do what needs this.
+fn roles(need: Need) -> Vec<&'static str> {
+    Role::ALL.into_iter().filter(|role| role.has(need)).map(Role::word).collect()
+}
+
+fn parameters(route: &Route, reads: &mut SchemaGenerator) -> Vec<Value> {
+    let mut parameters: Vec<Value> =
+        route.path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).map(of_path).collect();
+    if let Some(query) = route.query {
+        let schema = resolved(query(reads), reads);
+        let required = schema["required"].as_array().cloned().unwrap_or_default();
+        let properties = schema["properties"].as_object().cloned().unwrap_or_default();
+        parameters.extend(properties.into_iter().map(|(name, schema)| {
+            let is_required = required.iter().any(|required| *required == name.as_str());
+            let description = schema["description"].clone();
+            json!({ "in": "query", "name": name, "required": is_required, "description": description, "schema": schema })
+        }));
+    }
+    if route.method == axum::http::Method::POST {
+        parameters.push(json!({
+            "in": "header", "name": "Idempotency-Key", "required": false,
+            "description": "Any word. Sent again with the same word, the same request is done once, and answered alike.",
+            "schema": { "type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$" },
+        }));
+    }
+    parameters
+}
+
+fn of_path(name: &str) -> Value {
+    let schema = match name {
+        "trial" => json!({ "type": "integer", "minimum": 0 }),
+        "log" => json!({ "type": "integer" }),
+        "kind" => {
+            json!({ "type": "string", "enum": optimist_plot::study::PlotKind::ALL.map(optimist_plot::study::PlotKind::word) })
+        }
+        _ => json!({ "type": "string", "minLength": 1 }),
+    };
+    json!({ "in": "path", "name": name, "required": true, "schema": schema })
+}
+
+/// A schema that is a reference, as what it refers to.
+fn resolved(schema: Value, generator: &SchemaGenerator) -> Value {
+    let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
+    name.and_then(|name| generator.definitions().get(name).cloned()).unwrap_or(schema)
+}

@@ -1,0 +1,453 @@
+//! Trials: look, ask, tell, fail, put back, renew.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::Method;
+use optimist::Why;
+use optimist::space::Assignment;
+use optimist_study::view::TrialView;
+use optimist_study::{Evaluation, FailureKind, Job, Kept, Trial, TrialState};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::measured::{Noise, measurement};
+use super::take::{Json, Named, Query, short, within};
+use super::{Answer, Route};
+use crate::app::App;
+use crate::auth::{Identity, Need};
+use crate::problem::Problem;
+use crate::studies::Held;
+
+/// The shortest lease, in seconds.
+const SHORTEST: f64 = 0.001;
+
+/// The longest lease, in seconds: a century.
+const LONGEST: f64 = 3e9;
+
+pub fn routes() -> Vec<Route> {
+    let looks = [
+        Route::new(
+            (Method::GET, "/studies/{study}/trials"),
+            ("trials", Need::View, "Trials, a page at a time"),
+            page,
+        )
+        .query::<Which>(),
+        Route::new((Method::GET, "/studies/{study}/trials/{trial}"), ("trial", Need::View, "A trial"), one)
+            .gives::<TrialView<'static>>(),
+    ];
+    let [trials, trial] = looks;
+    let work = |path, id, summary| ((Method::POST, path), (id, Need::Work, summary));
+    let (at, what) = work("/studies/{study}/ask", "ask", "Takes the next trials");
+    let ask = Route::new(at, what, ask).body::<Ask>().gives::<Asked>();
+    let (at, what) = work("/studies/{study}/trials/{trial}/tell", "tell", "Says what a trial measured");
+    let tell = Route::new(at, what, tell).body::<Tell>().gives::<Told>();
+    let (at, what) = work("/studies/{study}/trials/{trial}/fail", "fail", "Says why a trial has no value");
+    let fail = Route::new(at, what, fail).body::<Fail>().gives::<Told>();
+    let (at, what) = work(
+        "/studies/{study}/trials/{trial}/release",
+        "release",
+        "Puts a trial back, as if it had not been started",
+    );
+    let release = Route::new(at, what, release).body::<Release>().gives::<Told>();
+    let (at, what) = work("/studies/{study}/renew", "renew", "Renews the leases of a worker");
+    let renew = Route::new(at, what, renew).body::<Renew>().gives::<Renewed>();
+    vec![trials.gives::<Page>(), trial, ask, tell, fail, release, renew]
+}
+
+/// Which trials, and in which order.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Which {
+    /// Only those with a higher number.
+    after: Option<usize>,
+    /// Only those that stand so: `running`, `waiting`, `complete`, `failed` or `cancelled`; several with commas between.
+    state: Option<String>,
+    /// Only those of this worker.
+    worker: Option<String>,
+    /// In which order. Default: `number`.
+    #[serde(default)]
+    sort: Sort,
+    /// Leave out this many. Default: 0.
+    #[serde(default)]
+    offset: usize,
+    /// At most this many. Default: 100.
+    #[serde(default = "hundred")]
+    #[schemars(range(min = 1, max = 1000))]
+    limit: usize,
+}
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Sort {
+    /// The first first.
+    #[default]
+    Number,
+    /// The last first.
+    Latest,
+    /// The best value first; those without come last.
+    Best,
+}
+
+fn hundred() -> usize {
+    100
+}
+
+/// Some trials.
+#[derive(Serialize, JsonSchema)]
+struct Page {
+    #[schemars(with = "Vec<TrialView<'static>>")]
+    trials: Vec<Value>,
+    /// How many there are of these.
+    total: usize,
+    /// How many trials the study has.
+    of: usize,
+    /// The number of the last record that this knows.
+    head: u64,
+}
+
+async fn page(
+    State(app): State<App>,
+    Named(study): Named<String>,
+    Query(which): Query<Which>,
+) -> Result<Answer<Page>, Problem> {
+    let limit = within("limit", which.limit, 1..=1000)?;
+    let states = which.state.as_deref().map(states).transpose()?;
+    app.look(&study, move |_, held| {
+        let page = held.read(|state| {
+            let is_wanted = |trial: &&Trial| {
+                states.as_ref().is_none_or(|states| states.contains(&trial.state))
+                    && which.worker.as_ref().is_none_or(|worker| trial.worker.as_ref() == Some(worker))
+            };
+            let from = which.after.map_or(0, |after| after.saturating_add(1)).min(state.trials().len());
+            let mut trials: Vec<&Trial> = state.trials()[from..].iter().filter(is_wanted).collect();
+            match which.sort {
+                Sort::Number => {}
+                Sort::Latest => trials.reverse(),
+                Sort::Best => {
+                    let outcomes = state.outcomes();
+                    let merit = |trial: &Trial| outcomes.merit(|name| trial.value_of(name));
+                    let goal = outcomes.goal().map(|goal| goal.aim.direction());
+                    trials.sort_by(|a, b| match (goal, merit(a), merit(b)) {
+                        (Some(direction), Some(a), Some(b)) => direction.compare(&b, &a),
+                        (_, a, b) => b.is_some().cmp(&a.is_some()),
+                    });
+                }
+            }
+            let total = trials.len();
+            let shown = trials.into_iter().skip(which.offset).take(limit);
+            let trials =
+                shown.map(|trial| serde_json::to_value(TrialView::new(trial))).collect::<Result<_, _>>();
+            trials.map(|trials| Page { trials, total, of: state.trials().len(), head: state.head() })
+        });
+        page.map(Answer).map_err(unwritten)
+    })
+    .await
+}
+
+fn states(words: &str) -> Result<Vec<TrialState>, Problem> {
+    let all = [
+        TrialState::Running,
+        TrialState::Waiting,
+        TrialState::Complete,
+        TrialState::Failed,
+        TrialState::Cancelled,
+    ];
+    let state = |word: &str| {
+        let known = all.into_iter().find(|state| state.word() == word.trim());
+        known.ok_or_else(|| {
+            Problem::bad_request(format!(
+                "no trial is `{word}`; they are running, waiting, complete, failed or cancelled"
+            ))
+        })
+    };
+    words.split(',').map(state).collect()
+}
+
+async fn one(
+    State(app): State<App>,
+    Named((study, trial)): Named<(String, usize)>,
+) -> Result<Answer<Value>, Problem> {
+    app.look(&study, move |_, held| shown(held, trial).map(Answer)).await
+}
+
+fn shown(held: &Held, trial: usize) -> Result<Value, Problem> {
+    held.read(|state| match state.trial(trial) {
+        Some(known) => serde_json::to_value(TrialView::new(known)).map_err(unwritten),
+        None => {
+            let n = state.trials().len();
+            Err(Problem::not_found(format!(
+                "study `{}` has no trial {trial}; it has {n}, counted from 0",
+                held.name()
+            )))
+        }
+    })
+}
+
+fn unwritten(error: serde_json::Error) -> Problem {
+    Problem::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+}
+
+/// Who asks, and for what.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Ask {
+    /// How many trials. Default: 1.
+    #[serde(default = "once")]
+    #[schemars(range(min = 1, max = 100))]
+    n: usize,
+    /// Who runs them. Default: whoever asks.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 200))]
+    worker: Option<String>,
+    /// Seconds within which to tell or to renew; without one, a trial runs on until somebody tells, unless `planned`.
+    #[serde(default)]
+    #[schemars(range(min = 0.001, max = 3e9))]
+    lease: Option<f64>,
+    /// Only what the plan wants, with a lease: nothing is given when the study is over or paused. Default: no.
+    #[serde(default)]
+    planned: bool,
+}
+
+fn once() -> usize {
+    1
+}
+
+/// Trials to be measured.
+#[derive(Serialize, JsonSchema)]
+struct Asked {
+    trials: Vec<ToMeasure>,
+    /// Whether there will be no further trial, and nobody runs one.
+    settled: bool,
+}
+
+/// A trial to be measured.
+#[derive(Serialize, JsonSchema)]
+struct ToMeasure {
+    /// Its number, to be told with its value.
+    trial: usize,
+    /// What to run it with.
+    #[schemars(with = "Map<String, Value>")]
+    params: Assignment,
+    /// Who wanted this point: `suggested`, `enqueued` or `replicate`.
+    source: &'static str,
+    /// How the optimizer found it, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    why: Option<Why>,
+}
+
+impl From<Job> for ToMeasure {
+    fn from(job: Job) -> Self {
+        Self { trial: job.trial, params: job.params, source: job.source.word(), why: job.why }
+    }
+}
+
+async fn ask(
+    State(app): State<App>,
+    who: Identity,
+    Named(study): Named<String>,
+    Json(ask): Json<Ask>,
+) -> Result<Answer<Asked>, Problem> {
+    within("n", ask.n, 1..=100)?;
+    short("worker", ask.worker.as_ref(), 200)?;
+    let lease = ask.lease.map(seconds).transpose()?;
+    app.look(&study, move |app, held| {
+        let worker = ask.worker.unwrap_or_else(|| who.name.clone());
+        app.studies.change(held, &who.name, |study| {
+            study.reclaim()?;
+            let mut trials = Vec::new();
+            while trials.len() < ask.n {
+                let job = match ask.planned {
+                    true => study.claim_for(&worker, lease)?,
+                    false => Some(study.ask_within(Some(&worker), lease)?),
+                };
+                let Some(job) = job else { break };
+                trials.push(job.into());
+            }
+            Ok(Answer(Asked { trials, settled: study.state().is_settled() }))
+        })
+    })
+    .await
+}
+
+pub fn seconds(lease: f64) -> Result<Duration, Problem> {
+    let lasts = Duration::try_from_secs_f64(lease).ok().filter(|_| (SHORTEST..=LONGEST).contains(&lease));
+    lasts.ok_or_else(|| Problem::bad_request(format!("`lease` must be 0.001 seconds or more, got {lease}")))
+}
+
+/// What a trial measured.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Tell {
+    /// In the direction of the study; finite.
+    #[serde(default)]
+    value: Option<f64>,
+    /// Of a study of several outcomes, in place of `value`: each by its name.
+    #[serde(default)]
+    values: Option<BTreeMap<String, f64>>,
+    /// The standard deviation of the noise, where it is known: of all values, or by the names of outcomes.
+    #[serde(default)]
+    noise_std: Option<Noise>,
+    /// Anything worth telling the reader of the results.
+    #[serde(default)]
+    note: Option<String>,
+    /// Further results.
+    #[serde(default)]
+    metrics: Option<Map<String, Value>>,
+    /// How long it took.
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    seconds: Option<f64>,
+    /// Parameters that it was run with in place of those that it was asked with.
+    #[serde(default)]
+    params: Option<Map<String, Value>>,
+}
+
+/// What became of it.
+#[derive(Serialize, JsonSchema)]
+pub struct Told {
+    /// Whether it was news.
+    pub stored: bool,
+    /// The trial as it stands now.
+    #[schemars(with = "TrialView<'static>")]
+    pub trial: Value,
+}
+
+async fn tell(
+    State(app): State<App>,
+    who: Identity,
+    Named((study, trial)): Named<(String, usize)>,
+    Json(tell): Json<Tell>,
+) -> Result<Answer<Told>, Problem> {
+    let Tell { value, values, noise_std, note, metrics, seconds, params } = tell;
+    let measured = measurement(value, values, noise_std, note, metrics)?;
+    stored(&app, &who, study, trial, (measured.into(), seconds, assignment(params)?)).await
+}
+
+/// Why a trial has no value.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Fail {
+    /// In words.
+    reason: String,
+    /// In which way; `retried` wants another attempt. Default: `infeasible`, there is no value at this point.
+    #[serde(default = "infeasible")]
+    kind: FailureKind,
+    /// The end of what was written to standard error.
+    #[serde(default)]
+    stderr: Option<String>,
+    /// Of several outcomes, those that were measured all the same.
+    #[serde(default)]
+    values: Option<BTreeMap<String, f64>>,
+    /// How long it took.
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    seconds: Option<f64>,
+}
+
+fn infeasible() -> FailureKind {
+    FailureKind::Infeasible
+}
+
+async fn fail(
+    State(app): State<App>,
+    who: Identity,
+    Named((study, trial)): Named<(String, usize)>,
+    Json(Fail { reason, kind, stderr, values, seconds }): Json<Fail>,
+) -> Result<Answer<Told>, Problem> {
+    let known = values.map(|values| measurement(None, Some(values), None, None, None)).transpose()?;
+    let failed = Evaluation::Failed { kind, reason, stderr, known: known.map(Box::new) };
+    stored(&app, &who, study, trial, (failed, seconds, Assignment::default())).await
+}
+
+/// Why a trial is put back.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Release {
+    /// In words.
+    reason: String,
+}
+
+async fn release(
+    State(app): State<App>,
+    who: Identity,
+    Named((study, trial)): Named<(String, usize)>,
+    Json(Release { reason }): Json<Release>,
+) -> Result<Answer<Told>, Problem> {
+    let stopped = Evaluation::Stopped { reason };
+    stored(&app, &who, study, trial, (stopped, None, Assignment::default())).await
+}
+
+/// Puts down what came of a trial.
+async fn stored(
+    app: &App,
+    who: &Identity,
+    study: String,
+    trial: usize,
+    (evaluation, seconds, with): (Evaluation, Option<f64>, Assignment),
+) -> Result<Answer<Told>, Problem> {
+    if let Some(bad) = seconds.filter(|seconds| *seconds < 0.0) {
+        return Err(Problem::bad_request(format!("`seconds` must be 0 or more, got {bad}")));
+    }
+    let by = who.name.clone();
+    app.look(&study, move |app, held| {
+        let tell = |study: &mut optimist_study::Study| study.tell_with(trial, evaluation, seconds, &with);
+        let kept = app.studies.change(held, &by, tell)?;
+        Ok::<_, Problem>(Answer(Told { stored: kept == Kept::Stored, trial: shown(held, trial)? }))
+    })
+    .await
+}
+
+/// Which leases to renew.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Renew {
+    /// As it was said when they were asked for. Default: whoever asks.
+    #[serde(default)]
+    worker: Option<String>,
+    /// The numbers of the trials.
+    trials: Vec<usize>,
+    /// From now on, in seconds. Default: as the plan says.
+    #[serde(default)]
+    #[schemars(range(min = 0.001, max = 3e9))]
+    lease: Option<f64>,
+}
+
+/// Which trials are still held.
+#[derive(Serialize, JsonSchema)]
+struct Renewed {
+    /// Trials that the worker holds now; one that is missing was given to somebody else, and need not be measured further.
+    held: Vec<usize>,
+}
+
+async fn renew(
+    State(app): State<App>,
+    who: Identity,
+    Named(study): Named<String>,
+    Json(renew): Json<Renew>,
+) -> Result<Answer<Renewed>, Problem> {
+    let lease = renew.lease.map(seconds).transpose()?;
+    app.look(&study, move |app, held| {
+        let worker = renew.worker.unwrap_or_else(|| who.name.clone());
+        let lasts = lease.unwrap_or_else(|| held.read(|state| state.plan().lease));
+        let leases = app.studies.with_log(|log| {
+            log.renew(held.id(), &renew.trials, &worker, lasts)?;
+            log.leases(held.id())
+        })?;
+        let own = leases.into_iter().filter(|lease| lease.owner == worker && !lease.has_expired);
+        Ok::<_, Problem>(Answer(Renewed { held: own.map(|lease| lease.trial).collect() }))
+    })
+    .await
+}
+
+/// A point, or a part of one.
+pub fn assignment(params: Option<Map<String, Value>>) -> Result<Assignment, Problem> {
+    let params = params.map(|params| serde_json::from_value(Value::Object(params))).transpose();
+    let wrong = |error| {
+        Problem::bad_request(format!("`params` must be an object of numbers, words, true and false: {error}"))
+    };
+    Ok(params.map_err(wrong)?.unwrap_or_default())
+}

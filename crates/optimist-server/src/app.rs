@@ -1,0 +1,153 @@
+//! What all requests share: settings, studies, and who may come in.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::StatusCode;
+use optimist_study::{Objective, StorageError};
+use tokio::sync::watch;
+
+use crate::api::Done;
+use crate::auth::Door;
+use crate::problem::Problem;
+use crate::settings::Settings;
+use crate::studies::{Held, Studies};
+use crate::{api, auth, guard, metrics, pages};
+
+/// How often the logs of studies that somebody listens to are looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// What all requests share; cheap to clone.
+#[derive(Clone)]
+pub struct App(Arc<Shared>);
+
+/// What is shared.
+pub struct Shared {
+    pub(crate) settings: Settings,
+    pub(crate) studies: Studies,
+    pub(crate) door: Door,
+    pub(crate) metrics: metrics::Metrics,
+    pub(crate) done: Done,
+    pub(crate) stopping: watch::Sender<bool>,
+}
+
+impl Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+impl App {
+    /// A server of the studies in the storage that the settings name.
+    ///
+    /// # Errors
+    /// If storage cannot be opened, or its accounts cannot be read.
+    pub fn new(settings: Settings) -> Result<Self, StorageError> {
+        let studies = Studies::new(settings.storage.clone())?;
+        let door = Door::new(&settings, &studies)?;
+        let (metrics, stopping) = (metrics::Metrics::default(), watch::Sender::new(false));
+        Ok(Self(Arc::new(Shared { settings, studies, door, metrics, done: Done::default(), stopping })))
+    }
+
+    /// All routes, behind the guard.
+    pub fn router(&self) -> Router {
+        let routes = Router::new()
+            .merge(pages::routes(self))
+            .merge(auth::routes())
+            .merge(metrics::routes())
+            .merge(api::routes(self))
+            .fallback(|| async {
+                Problem::not_found("there is nothing at this address; / shows the studies, and docs/api.md what programs may ask")
+            });
+        guard::guarded(self, routes).with_state(self.clone())
+    }
+
+    /// Looks at what others append to studies that somebody listens to, until the server stops.
+    pub async fn watch(self) {
+        let mut stopping = self.stopping.subscribe();
+        loop {
+            tokio::select! {
+                _ = stopping.wait_for(|stops| *stops) => return,
+                () = tokio::time::sleep(LOOK) => {}
+            }
+            let _ = self
+                .blocking(|app| -> Result<(), Problem> {
+                    app.studies.follow_watched();
+                    Ok(())
+                })
+                .await;
+        }
+    }
+
+    /// The users and tokens that may come in.
+    pub fn door(&self) -> &Door {
+        &self.door
+    }
+
+    /// Refuses a command that came over HTTP and is neither the one that the study has already nor one of those that this server
+    /// was started with.
+    ///
+    /// # Errors
+    /// If it is another.
+    pub(crate) fn allow_command(
+        &self,
+        wanted: Option<&Objective>,
+        known: Option<&Objective>,
+    ) -> Result<(), Problem> {
+        let Some(wanted) = wanted.filter(|wanted| Some(*wanted) != known) else { return Ok(()) };
+        if self.settings.commands.contains(&wanted.command) {
+            return Ok(());
+        }
+        Err(Problem::forbidden(
+            "a study cannot be given a command over HTTP: it would run on every worker; leave out `objective`, and say on each \
+             machine what measures a trial (`optimist worker STUDY --file study.toml`), or start the server with `--allow-command`",
+        ))
+    }
+
+    /// Does what blocks (storage, models) where that keeps no other request waiting.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub(crate) async fn blocking<T, E>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        E: Into<Problem> + Send + 'static,
+    {
+        let app = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(&app).map_err(Into::into)).await;
+        done.unwrap_or_else(|_| {
+            Err(Problem::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "this could not be done because of an error in the server; its log says more, please report it",
+            ))
+        })
+    }
+
+    /// Looks at a study as it stands now.
+    ///
+    /// # Errors
+    /// If there is none of that name, or it cannot be read.
+    pub(crate) async fn look<T, E>(
+        &self,
+        study: &str,
+        look: impl FnOnce(&Self, &Held) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        E: Into<Problem> + Send + 'static,
+    {
+        let study = study.to_owned();
+        self.blocking(move |app| {
+            let held = app.studies.get(&study)?;
+            look(app, &held).map_err(Into::into)
+        })
+        .await
+    }
+}

@@ -1,0 +1,165 @@
+//! What every request passes before it is answered, and every answer before it leaves.
+//!
+//! In this order: what is logged and counted; the headers of the answer; the name of the host; who asks, and whether anybody unknown may
+//! see this; how much is sent, and how slowly; whether a change that a browser sends is from a page of ours. A route cannot forget any
+//! of it.
+
+mod body;
+pub mod cookie;
+pub mod headers;
+mod host;
+mod journal;
+mod origin;
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{Method, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Redirect, Response};
+
+use crate::app::App;
+use crate::auth::{Identity, Need, unknown};
+use crate::problem::Problem;
+
+/// These routes, behind the guard.
+pub fn guarded(app: &App, routes: Router<App>) -> Router<App> {
+    routes
+        .layer(from_fn_with_state(app.clone(), admit))
+        .layer(from_fn_with_state(app.clone(), headers::secure))
+        .layer(from_fn_with_state(app.clone(), journal::write))
+}
+
+/// Whether anybody may ask for this: what is needed to come in, and what says nothing.
+fn is_public(path: &str) -> bool {
+    matches!(path, "/healthz" | "/login") || path.starts_with("/assets/")
+}
+
+/// Whether a method only looks.
+fn is_safe(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+async fn admit(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    match check(&app, &mut request).await {
+        Ok(()) => {
+            let who = request.extensions().get::<Identity>().map(|who| journal::By(who.name.clone()));
+            let mut response = next.run(request).await;
+            if let Some(who) = who {
+                response.extensions_mut().insert(who);
+            }
+            response
+        }
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+async fn check(app: &App, request: &mut Request) -> Result<(), Refusal> {
+    host::check(app, request)?;
+    let credentials = Credentials::of(app, request)?;
+    let is_browser = matches!(credentials, Credentials::Session(_));
+    let who = identify(app, credentials).await?;
+    let (path, is_change) = (request.uri().path().to_owned(), !is_safe(request.method()));
+    if who.is_none() && !is_public(&path) {
+        return Err(Refusal::unknown(request));
+    }
+    if is_change && (is_browser || path == "/login") {
+        origin::check_origin(app, request)?;
+    }
+    body::receive(request, body::limit(&path, who.is_some())).await?;
+    if let (true, true, Some(csrf)) = (is_change, is_browser, who.as_ref().and_then(|who| who.csrf.clone())) {
+        origin::check_csrf(request, &csrf).await?;
+    }
+    if let Some(who) = who {
+        // Routes of the API say what they need in their table; whatever else changes something needs this at least.
+        if is_change && !path.starts_with("/api/") && !matches!(&path[..], "/login" | "/logout") {
+            who.require(Need::Operate)?;
+        }
+        request.extensions_mut().insert(who);
+    }
+    Ok(())
+}
+
+/// What a request has to show.
+enum Credentials {
+    Token(String),
+    Session(String),
+    Nothing,
+}
+
+impl Credentials {
+    fn of(app: &App, request: &Request) -> Result<Self, Problem> {
+        let Some(sent) = request.headers().get(header::AUTHORIZATION) else {
+            let session = cookie::session(&app.settings, request.headers());
+            return Ok(session.map_or(Self::Nothing, Self::Session));
+        };
+        let pair = sent.to_str().ok().and_then(|sent| sent.split_once(' '));
+        let token = pair.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        token.map(|(_, token)| Self::Token(token.trim().to_owned())).ok_or_else(unknown)
+    }
+}
+
+/// Who asks. A token that is not known is an error; a session may have ended.
+async fn identify(app: &App, credentials: Credentials) -> Result<Option<Identity>, Problem> {
+    app.blocking(move |app| match credentials {
+        Credentials::Token(token) => app.door.by_token(&app.studies, &token)?.map(Some).ok_or_else(unknown),
+        Credentials::Session(session) => Ok(app.door.by_session(&app.studies, &session)?),
+        Credentials::Nothing => Ok(None),
+    })
+    .await
+}
+
+/// Why a request is not answered: to be shown to a program, or a page to go to first.
+enum Refusal {
+    Problem(Problem),
+    LogIn,
+}
+
+impl Refusal {
+    fn unknown(request: &Request) -> Self {
+        let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+        let is_page = is_safe(request.method()) && accept.is_some_and(|accept| accept.contains("text/html"));
+        if is_page && !request.uri().path().starts_with("/api/") {
+            Self::LogIn
+        } else {
+            Self::Problem(unknown())
+        }
+    }
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Problem(problem) => problem.into_response(),
+            Self::LogIn => Redirect::to("/login").into_response(),
+        }
+    }
+}
+
+/// A header that a proxy has set, if it is one that is named: of several values the last, which it added itself.
+fn forwarded(app: &App, request: &Request, name: &str) -> Option<String> {
+    let peer = request.extensions().get::<Peer>()?;
+    if !app.settings.proxies.contains(&peer.0.to_canonical()) {
+        return None;
+    }
+    let value = request.headers().get_all(name).iter().next_back()?.to_str().ok()?;
+    value.rsplit(',').next().map(|value| value.trim().to_owned())
+}
+
+/// Who asks, as an address: of a proxy that is named, the address that it was asked from.
+pub fn client(app: &App, request: &Request) -> IpAddr {
+    let forwarded = forwarded(app, request, "x-forwarded-for").and_then(|address| address.parse().ok());
+    let peer = request.extensions().get::<Peer>().map(|peer| peer.0.to_canonical());
+    forwarded.or(peer).unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
+}
+
+/// The other end of the connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer(pub IpAddr);

@@ -1,0 +1,134 @@
+//! Plots of a study, and which trials stand out in them.
+//!
+//! A brush is a filter: dragging along an axis of the parallel coordinates writes conditions into it, and the server draws what does not meet
+//! them pale, in every panel. So it works without scripts, can be sent to somebody as an address, and is the same as in the table.
+
+use maud::{Markup, html};
+use optimist_plot::study::{PlotKind, Plots, Section, is_drawable, parallel_axes};
+use optimist_study::State;
+use optimist_study::view::number::count;
+use serde::Deserialize;
+
+use super::address::{Address, query};
+use super::background::Found;
+use super::filter::Filter;
+use super::layout::Part;
+use super::overview::plot_with;
+
+/// What somebody wants to see.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Wanted {
+    /// Which trials stand out.
+    pub filter: String,
+    /// The parameters of the contour.
+    pub x: String,
+    pub y: String,
+}
+
+impl Wanted {
+    /// The places of the two parameters in the space, if they can be drawn together.
+    pub fn pair(&self, state: &State) -> Option<(usize, usize)> {
+        let parameters = state.definition().space.parameters();
+        let place = |name: &str| parameters.iter().position(|parameter| parameter.name == name);
+        let (x, y) = (place(&self.x)?, place(&self.y)?);
+        is_drawable(parameters, x, y).then_some((x, y))
+    }
+}
+
+/// Plots that need no model.
+pub const SEEN: [PlotKind; 6] = [
+    PlotKind::Front,
+    PlotKind::Parallel,
+    PlotKind::Metrics,
+    PlotKind::Slices,
+    PlotKind::Edf,
+    PlotKind::Timeline,
+];
+
+/// Plots of what a model says.
+pub const MODELLED: [PlotKind; 3] = [PlotKind::Importance, PlotKind::Surrogate, PlotKind::Contour];
+
+/// The form above the plots.
+pub fn controls(state: &State, study: &Address, wanted: &Wanted, problem: Option<&str>) -> Markup {
+    html! {
+        header.title { h1 { "Analysis" } }
+        form #brush.search method="get" role="search" {
+            label for="filter" { "Stand out" }
+            input #filter type="search" name="filter" value=(wanted.filter) placeholder="all trials; for example value<0.5 or rate>0.01"
+                aria-invalid=[problem.map(|_| "true")];
+            input type="hidden" name="x" value=(wanted.x);
+            input type="hidden" name="y" value=(wanted.y);
+            button { "Show" }
+            a.button.plain href=(study.path("/analysis")) { "All" }
+        }
+        @if let Some(problem) = problem { p.message.warning role="alert" { (problem) } }
+        p.faint { "Drag along an axis of the parallel coordinates to choose trials; all other plots follow. "
+            a href=(study.path(&format!("/trials{}", query([("filter", wanted.filter.clone())])))) { "The same trials as a table" }
+            @if state.n_trials() > 0 { " · " (count(state.n_trials(), "trial")) } }
+    }
+}
+
+/// The plots that show trials.
+pub fn seen(study: &Address, state: &State, plots: &Plots, filter: Option<(&Filter, &State)>) -> Part {
+    let sections = sections(plots, filter);
+    let axes = serde_json::to_string(&parallel_axes(state)).ok();
+    let axes = |section: &Section| axes.clone().filter(|_| section.kind == PlotKind::Parallel);
+    Part::new("seen", html! { @for section in &sections { (plot_with(study, section, axes(section), "")) } })
+}
+
+/// The plots that show what a model says.
+pub fn modelled(
+    study: &Address,
+    state: &State,
+    wanted: &Wanted,
+    plots: &Found<Plots>,
+    filter: Option<(&Filter, &State)>,
+) -> Part {
+    let of = query([("x", wanted.x.clone()), ("y", wanted.y.clone())]);
+    let content = match plots {
+        Found::Ready { answer, head } => html! {
+            @if *head < state.head() { p.faint { "The model knows the log up to record " (head) " of " (state.head()) "." } }
+            @for section in &sections(answer, filter) {
+                @if section.kind == PlotKind::Contour { (pair_form(state, wanted)) }
+                (plot_with(study, section, None, &of))
+            }
+        },
+        Found::Pending => {
+            html! { p.empty data-again { "The model is being fitted; load the page again in a moment." } }
+        }
+        Found::Failed(problem) => html! { p.problem { "The model cannot be fitted: " (problem) } },
+    };
+    Part::new("modelled", content)
+}
+
+fn sections(plots: &Plots, filter: Option<(&Filter, &State)>) -> Vec<Section> {
+    match filter {
+        Some((filter, state)) => {
+            let passes = |number: usize| state.trial(number).is_some_and(|trial| filter.passes(trial));
+            plots.sections(Some(&passes))
+        }
+        None => plots.sections(None),
+    }
+}
+
+/// Which two parameters the contour is of.
+fn pair_form(state: &State, wanted: &Wanted) -> Markup {
+    let parameters = state.definition().space.parameters();
+    let choose = |name: &str, chosen: &str| {
+        html! {
+            label for={ "contour-" (name) } { (name) }
+            select id={ "contour-" (name) } name=(name) {
+                option value="" { "the most important" }
+                @for parameter in parameters { option value=(parameter.name) selected[parameter.name == chosen] { (parameter.name) } }
+            }
+        }
+    };
+    html! { @if parameters.len() > 1 {
+        form.search method="get" {
+            input type="hidden" name="filter" value=(wanted.filter);
+            strong { "Contour of" } (choose("x", &wanted.x)) (choose("y", &wanted.y))
+            button { "Draw" }
+        }
+    } }
+}

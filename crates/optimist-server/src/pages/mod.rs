@@ -1,0 +1,506 @@
+//! What people see in a browser: pages that the server draws, and that scripts keep up to date.
+//!
+//! A handler takes `State<App>` and an [`Identity`]: the guard has let nobody in who is unknown, and has checked origin and token of whatever
+//! changes something. Every page works without scripts: forms post to `do/…` (`actions`) and come back. With scripts, a page that is told of
+//! new records asks for itself with the header `x-live` and gets its parts only, which take the place of the old ones.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `layout` | the frame of every page, forms, parts |
+//! | `studies`, `overview`, `trials`, `trial`, `analysis`, `laboratory`, `manage` | a page each: from a state to HTML, and nothing else |
+//! | `filter` | which trials: a line of conditions |
+//! | `actions` | what forms do |
+//! | `advice`, `background` | what takes longer than a page may: found out beside the pages, and kept |
+//! | `assets` | scripts, styles and the icon, in the program |
+//! | `address`, `clock`, `markdown`, `snippet` | small things that pages are made of |
+
+mod actions;
+mod address;
+mod advice;
+mod analysis;
+mod assets;
+mod background;
+mod clock;
+mod filter;
+mod kept;
+mod laboratory;
+mod layout;
+mod manage;
+mod markdown;
+mod overview;
+mod snippet;
+mod studies;
+mod trial;
+mod trials;
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use axum::extract::{Extension, Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Router, extract};
+use maud::{Markup, html};
+use optimist_plot::study::{MOST_STUDIES, PlotKind, Plots, Section};
+use optimist_study::{Record, State as StudyState};
+use serde::Deserialize;
+
+use self::address::Address;
+use self::advice::{Advice, advise};
+use self::background::Found;
+use self::filter::Filter;
+use self::kept::Kept;
+pub use self::layout::login;
+use self::layout::{Part, Tab, study_page};
+use crate::api::idempotency;
+use crate::app::App;
+use crate::auth::Identity;
+use crate::problem::Problem;
+use crate::studies::Held;
+
+/// How long a page waits for a model.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+/// Records of a trial that are shown.
+const MOST_RECORDS: usize = 50;
+
+/// Beyond this many records a log is only searched if somebody wants it.
+const LONG_LOG: u64 = 20_000;
+
+/// The routes of all pages and of what they load (`/assets/…`, which needs no login).
+pub fn routes(app: &App) -> Router<App> {
+    // Scripts send a form again, with the same key, when a bad connection has lost the answer.
+    let act = post(actions::act).layer(from_fn_with_state(app.clone(), idempotency::once));
+    Router::new()
+        .route("/", get(list))
+        .route("/compare", get(compare))
+        .route("/studies/{study}", get(overview_page))
+        .route("/studies/{study}/trials", get(trials_page))
+        .route("/studies/{study}/trials.csv", get(trials_csv))
+        .route("/studies/{study}/trials/{trial}", get(trial_page))
+        .route("/studies/{study}/analysis", get(analysis_page))
+        .route("/studies/{study}/plots/{file}", get(plot_file))
+        .route("/studies/{study}/laboratory", get(laboratory_page))
+        .route("/studies/{study}/laboratory/sheet", get(sheet_page))
+        .route("/studies/{study}/manage", get(manage_page))
+        .route("/studies/{study}/do/{action}", act)
+        .route("/assets/{file}", get(assets::asset))
+        .layer(Extension(Kept::default()))
+}
+
+/// What went wrong, as a page.
+pub struct Shown(Problem);
+
+impl<P: Into<Problem>> From<P> for Shown {
+    fn from(problem: P) -> Self {
+        Self(problem.into())
+    }
+}
+
+impl IntoResponse for Shown {
+    fn into_response(self) -> Response {
+        let status = self.0.status();
+        let nobody =
+            Identity { name: String::new(), role: crate::auth::Role::Viewer, study: None, csrf: None };
+        let content = html! {
+            header.title { h1 { (status.canonical_reason().unwrap_or("Error")) } }
+            p.message.warning role="alert" { (self.0.detail()) }
+            p { a href="/" { "All studies" } }
+        };
+        (status, Html(layout::page(&nobody, "Error", content).into_string())).into_response()
+    }
+}
+
+/// What every request for a page brings.
+struct Asked {
+    who: Identity,
+    study: Address,
+    is_live: bool,
+    message: Option<&'static str>,
+    /// Path and query.
+    uri: String,
+}
+
+impl Asked {
+    /// The page, or only its parts if that is what a script wants.
+    fn answer(&self, tab: Tab, before: Markup, parts: &[Part], after: Markup) -> String {
+        let sections = html! { @for part in parts { (part.section()) } };
+        if self.is_live {
+            return sections.into_string();
+        }
+        let content = html! { (before) (sections) (after) };
+        study_page(&self.who, &self.study, tab, self.message, content).into_string()
+    }
+}
+
+impl extract::FromRequestParts<App> for Asked {
+    type Rejection = Shown;
+
+    async fn from_request_parts(parts: &mut axum::http::request::Parts, app: &App) -> Result<Self, Shown> {
+        #[derive(Deserialize)]
+        struct Done {
+            done: Option<String>,
+        }
+        let who = Identity::from_request_parts(parts, app).await?;
+        let Path(params) = Path::<std::collections::HashMap<String, String>>::from_request_parts(parts, app)
+            .await
+            .map_err(|_| Problem::bad_request("this address is not one of a study"))?;
+        let name = params.get("study").map(String::as_str).unwrap_or_default();
+        who.require_study(name)?;
+        let done = Query::<Done>::try_from_uri(&parts.uri).ok().and_then(|query| query.0.done);
+        Ok(Self {
+            study: Address::new(name),
+            is_live: parts.headers.contains_key("x-live"),
+            message: done.and_then(|done| actions::message(&done)),
+            uri: parts.uri.to_string(),
+            who,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct Search {
+    #[serde(default)]
+    search: String,
+}
+
+async fn list(
+    State(app): State<App>,
+    who: Identity,
+    headers: HeaderMap,
+    Query(Search { search }): Query<Search>,
+) -> Result<Html<String>, Shown> {
+    let html = app
+        .blocking(move |app| -> Result<String, Problem> {
+            let entries = app.studies.entries()?;
+            let seen: Vec<_> = entries.iter().filter(|entry| who.sees(&entry.name)).collect();
+            let wanted = search.to_lowercase();
+            let found = seen.iter().filter(|entry| entry.name.to_lowercase().contains(&wanted));
+            let row = |name: &str| match app.studies.get(name) {
+                Ok(held) => held.read(studies::Row::new),
+                Err(problem) => studies::Row::unreadable(name, problem.detail().to_owned()),
+            };
+            let rows: Vec<_> = found.map(|entry| row(&entry.name)).collect();
+            Ok(match headers.contains_key("x-live") {
+                true => studies::part(&rows, &search).section().into_string(),
+                false => studies::list(&who, &rows, &search, seen.len()).into_string(),
+            })
+        })
+        .await?;
+    Ok(Html(html))
+}
+
+async fn compare(
+    State(app): State<App>,
+    who: Identity,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result<Html<String>, Shown> {
+    let html = app
+        .blocking(move |app| -> Result<String, Problem> {
+            let names = pairs
+                .into_iter()
+                .filter(|(key, name)| key == "study" && who.sees(name))
+                .map(|(_, name)| name);
+            let states: Vec<StudyState> = names
+                .take(MOST_STUDIES)
+                .map(|name| Ok(app.studies.get(&name)?.read(StudyState::clone)))
+                .collect::<Result<_, Problem>>()?;
+            Ok(studies::compare(&who, &states.iter().collect::<Vec<_>>()).into_string())
+        })
+        .await?;
+    Ok(Html(html))
+}
+
+/// What the optimizer says of a study, as far as it is known.
+fn advice(kept: &Kept, app: &App, held: &Held, by: &str) -> Found<Advice> {
+    let (own, name, by) = (app.clone(), held.name().to_owned(), by.to_owned());
+    kept.advice.of(held.id(), held.read(StudyState::head), PATIENCE, move || {
+        let held = own.studies.get(&name).map_err(|problem| problem.detail().to_owned())?;
+        own.studies.change(&held, &by, advise).map_err(|problem| problem.detail().to_owned())
+    })
+}
+
+async fn overview_page(
+    State(app): State<App>,
+    Extension(kept): Extension<Kept>,
+    asked: Asked,
+) -> Result<Html<String>, Shown> {
+    let name = asked.study.name.clone();
+    let html = app
+        .look(&name, move |app, held| -> Result<String, Problem> {
+            let advised = advice(&kept, app, held, &asked.who.name);
+            let draw = || -> Result<Vec<Part>, Problem> {
+                let leases = app.studies.with_log(|log| log.leases(held.id()))?;
+                held.read(|state| {
+                    let history = history(state)?;
+                    Ok(overview::parts(state, &asked.study, &advised, &leases, &history))
+                })
+            };
+            if !asked.is_live {
+                return Ok(asked.answer(Tab::Overview, html! {}, &draw()?, html! {}));
+            }
+            // Many look at the same: what is drawn for one is what all others see.
+            let advised_at = match &advised {
+                Found::Ready { head, .. } => *head,
+                Found::Pending | Found::Failed(_) => 0,
+            };
+            let version = (held.read(StudyState::head), advised_at);
+            kept.parts.get((held.id(), asked.uri.clone()), version, || {
+                Ok(asked.answer(Tab::Overview, html! {}, &draw()?, html! {}))
+            })
+        })
+        .await?;
+    Ok(Html(html))
+}
+
+fn history(state: &StudyState) -> Result<Section, Problem> {
+    let plots = Plots::new(state, &[PlotKind::History])?;
+    plots.sections(None).pop().ok_or_else(|| Problem::not_found("there is no history of this study"))
+}
+
+async fn trials_page(
+    State(app): State<App>,
+    asked: Asked,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result<Html<String>, Shown> {
+    let wanted = trials::Wanted::new(&pairs);
+    let name = asked.study.name.clone();
+    let html = app
+        .look(&name, move |_, held| -> Result<String, Problem> {
+            Ok(held.read(|state| match trials::Table::new(state, wanted.clone()) {
+                Ok(table) => {
+                    let part = trials::part(&asked.study, &table);
+                    asked.answer(Tab::Trials, trials::controls(state, &wanted, None), &[part], html! {})
+                }
+                Err(problem) => {
+                    let controls = trials::controls(state, &wanted, Some(&problem));
+                    asked.answer(Tab::Trials, controls, &[], html! {})
+                }
+            }))
+        })
+        .await?;
+    Ok(Html(html))
+}
+
+async fn trials_csv(
+    State(app): State<App>,
+    asked: Asked,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result<Response, Shown> {
+    let wanted = trials::Wanted::new(&pairs);
+    let file = format!("attachment; filename=\"{}.csv\"", address::encoded(&asked.study.name));
+    let csv = app
+        .look(&asked.study.name, move |_, held| {
+            held.read(|state| {
+                trials::Table::new(state, wanted.with_all_columns(state))
+                    .map(|table| table.csv())
+                    .map_err(Problem::bad_request)
+            })
+        })
+        .await?;
+    let headers =
+        [(header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()), (header::CONTENT_DISPOSITION, file)];
+    Ok((headers, csv).into_response())
+}
+
+#[derive(Deserialize)]
+struct TrialPath {
+    trial: usize,
+}
+
+#[derive(Deserialize)]
+struct TrialWanted {
+    #[serde(default)]
+    records: String,
+}
+
+async fn trial_page(
+    State(app): State<App>,
+    asked: Asked,
+    Path(TrialPath { trial }): Path<TrialPath>,
+    Query(wanted): Query<TrialWanted>,
+) -> Result<Html<String>, Shown> {
+    let name = asked.study.name.clone();
+    let html = app
+        .look(&name, move |app, held| -> Result<String, Problem> {
+            let head = held.read(StudyState::head);
+            let records = match head <= LONG_LOG || !wanted.records.is_empty() {
+                true => Some(records_of(app, held, trial)?),
+                false => None,
+            };
+            held.read(|state| {
+                let n = state.n_trials();
+                let known = state.trial(trial).ok_or_else(|| {
+                    Problem::not_found(format!(
+                        "there is no trial {trial} in `{}`, which has {n}",
+                        asked.study.name
+                    ))
+                })?;
+                let after = html! {
+                    (trial::actions(&asked.who, &asked.study, state, known))
+                    @match &records {
+                        Some(records) => (trial::records(records)),
+                        None => p { a href="?records=yes" { "Its records in the log" } },
+                    }
+                };
+                Ok(asked.answer(Tab::Trials, html! {}, &[trial::part(&asked.study, state, known)], after))
+            })
+        })
+        .await?;
+    Ok(Html(html))
+}
+
+/// The records that are about a trial, as they are stored.
+fn records_of(app: &App, held: &Held, trial: usize) -> Result<Vec<(u64, String)>, Problem> {
+    let after = held.read(|state| match state.trial(trial).map(|trial| trial.source) {
+        Some(optimist_study::Source::Suggested { seen, .. }) => seen,
+        _ => 0,
+    });
+    let sign = format!("\"trial\":{trial}");
+    let mut records = Vec::new();
+    app.studies.with_log(|log| {
+        log.read(held.id(), after, &mut |seq, body| {
+            // Most records are not even parsed.
+            if body.contains(&sign)
+                && Record::from_json(body).is_ok_and(|record| actions::is_about(&record, trial))
+            {
+                records.push((seq, body.to_owned()));
+            }
+            if records.len() < MOST_RECORDS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })
+    })?;
+    Ok(records)
+}
+
+async fn analysis_page(
+    State(app): State<App>,
+    Extension(kept): Extension<Kept>,
+    asked: Asked,
+    Query(wanted): Query<analysis::Wanted>,
+) -> Result<Html<String>, Shown> {
+    let name = asked.study.name.clone();
+    let html = app
+        .look(&name, move |_, held| -> Result<String, Problem> {
+            let (head, pair) = held.read(|state| (state.head(), wanted.pair(state)));
+            let snapshot = || held.read(StudyState::clone);
+            let modelled = {
+                let question = (held.id(), pair);
+                // A fit must not hold up those who append: it works on a copy, which is only made if it is needed.
+                let state = (!kept.plots.knows(&question, head)).then(snapshot);
+                kept.plots.of(question, head, PATIENCE, move || {
+                    let state = state.ok_or("the study has moved on; load the page again")?;
+                    let plots = Plots::of_pair(&state, &analysis::MODELLED, pair)
+                        .map_err(|error| error.to_string())?;
+                    Ok((state.head(), plots))
+                })
+            };
+            held.read(|state| {
+                let (filter, problem) = match Filter::parse(&wanted.filter, state) {
+                    Ok(filter) => (Some(filter).filter(|filter| !filter.is_empty()), None),
+                    Err(problem) => (None, Some(problem)),
+                };
+                let filter = filter.as_ref().map(|filter| (filter, state));
+                let seen = Plots::new(state, &analysis::SEEN)?;
+                let parts = [
+                    analysis::seen(&asked.study, state, &seen, filter),
+                    analysis::modelled(&asked.study, state, &wanted, &modelled, filter),
+                ];
+                let controls = analysis::controls(state, &asked.study, &wanted, problem.as_deref());
+                Ok(asked.answer(Tab::Analysis, controls, &parts, html! {}))
+            })
+        })
+        .await?;
+    Ok(Html(html))
+}
+
+#[derive(Deserialize)]
+struct PlotPath {
+    file: String,
+}
+
+/// A plot as a file: `history.svg`, `contour.png?x=rate&y=depth`.
+async fn plot_file(
+    State(app): State<App>,
+    asked: Asked,
+    Path(PlotPath { file }): Path<PlotPath>,
+    Query(wanted): Query<analysis::Wanted>,
+) -> Result<Response, Shown> {
+    let (word, ending) = file.rsplit_once('.').unwrap_or((&file, ""));
+    let kind = PlotKind::from_word(word).filter(|_| matches!(ending, "svg" | "png"));
+    let kind = kind.ok_or_else(|| {
+        let words: Vec<&str> = PlotKind::ALL.into_iter().map(PlotKind::word).collect();
+        Problem::not_found(format!(
+            "there is no plot `{file}`; there are {}, each as .svg and .png",
+            words.join(", ")
+        ))
+    })?;
+    let is_svg = ending == "svg";
+    let name = format!("attachment; filename=\"{}-{word}.{ending}\"", address::encoded(&asked.study.name));
+    let bytes = app
+        .look(&asked.study.name, move |_, held| -> Result<Vec<u8>, Problem> {
+            let state = held.read(StudyState::clone); // drawing must not hold up those who append
+            let plots = Plots::of_pair(&state, &[kind], wanted.pair(&state))?;
+            if is_svg {
+                return Ok(plots.svg().into_bytes());
+            }
+            plots.png().map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
+        })
+        .await?;
+    let kind = if is_svg { "image/svg+xml" } else { "image/png" };
+    let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, name)];
+    Ok((headers, bytes).into_response())
+}
+
+#[derive(Deserialize)]
+struct LaboratoryWanted {
+    undo: Option<usize>,
+}
+
+async fn laboratory_page(
+    State(app): State<App>,
+    asked: Asked,
+    Query(wanted): Query<LaboratoryWanted>,
+) -> Result<Html<String>, Shown> {
+    let name = asked.study.name.clone();
+    let html = app
+        .look(&name, move |app, held| -> Result<String, Problem> {
+            let leases = app.studies.with_log(|log| log.leases(held.id()))?;
+            Ok(held.read(|state| {
+                let undo = wanted
+                    .undo
+                    .and_then(|number| state.trial(number))
+                    .filter(|trial| laboratory::can_undo(trial));
+                let before = html! {
+                    @if let Some(trial) = undo { (laboratory::undo(&asked.who, &asked.study, trial)) }
+                    (laboratory::page(&asked.who, &asked.study, state, &leases))
+                };
+                let done = laboratory::done(&asked.who, &asked.study, state);
+                asked.answer(Tab::Laboratory, before, &[done], html! {})
+            }))
+        })
+        .await?;
+    Ok(Html(html))
+}
+
+async fn sheet_page(State(app): State<App>, asked: Asked) -> Result<Html<String>, Shown> {
+    let name = asked.study.name.clone();
+    let look = move |app: &App, held: &Held| -> Result<String, Problem> {
+        let leases = app.studies.with_log(|log| log.leases(held.id()))?;
+        Ok(held.read(|state| {
+            asked.answer(Tab::Laboratory, laboratory::sheet(&asked.study, state, &leases), &[], html! {})
+        }))
+    };
+    Ok(Html(app.look(&name, look).await?))
+}
+
+async fn manage_page(State(app): State<App>, asked: Asked) -> Result<Html<String>, Shown> {
+    let name = asked.study.name.clone();
+    let look = move |_: &App, held: &Held| -> Result<String, Problem> {
+        Ok(held.read(|state| {
+            asked.answer(Tab::Manage, manage::page(&asked.who, &asked.study, state), &[], html! {})
+        }))
+    };
+    Ok(Html(app.look(&name, look).await?))
+}

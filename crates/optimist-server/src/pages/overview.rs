@@ -1,0 +1,297 @@
+//! How a study stands: the best so far, the point to bet on, what is under way.
+
+use maud::{Markup, html};
+use optimist_plot::study::{PlotKind, Section, values};
+use optimist_study::log::Lease;
+use optimist_study::view::number::{count, shown, significant, with_uncertainty};
+use optimist_study::view::reason;
+use optimist_study::{Best, Course, Search, State, Trial, TrialState};
+
+use super::address::Address;
+use super::advice::Advice;
+use super::background::Found;
+use super::clock::length;
+use super::layout::{Part, status, svg, time};
+use super::markdown;
+use super::snippet;
+use super::studies::progress;
+
+/// Trials under way that are listed.
+const MOST_LISTED: usize = 20;
+
+/// Trials that the pace is measured by.
+const PACE_TRIALS: usize = 20;
+
+/// The parts of the page, in order.
+pub fn parts(
+    state: &State,
+    study: &Address,
+    advised: &Found<Advice>,
+    leases: &[Lease],
+    history: &Section,
+) -> Vec<Part> {
+    vec![
+        Part::new("summary", summary(state, study)),
+        Part::new("history", plot(study, history)),
+        Part::new("answer", answer(state, study, advised)),
+        Part::new("underway", underway(state, study, leases)),
+        Part::new("failures", failures(state, study)),
+        Part::new("note", note(state)),
+    ]
+}
+
+fn summary(state: &State, study: &Address) -> Markup {
+    let definition = state.definition();
+    let figure = |name: &str, value: Markup| html! { div { dt { (name) } dd { (value) } } };
+    let failed = state.count(TrialState::Failed);
+    html! {
+        header.title {
+            h1 { (study.name) }
+            (status(state))
+            span.faint { (definition.outcomes.in_words()) " · " (definition.optimizer.name()) " · "
+                (count(definition.space.parameters().len(), "parameter")) }
+        }
+        dl.figures {
+            (figure("Best observed", best_observed(state, study)))
+            (figure("Trials", html! { (progress(state.n_done(), state.plan().trials)) }))
+            @if state.outcomes().has_constraints() {
+                (figure("Feasible", html! { (feasible(state)) " of " (state.count(TrialState::Complete)) }))
+            }
+            (figure("Failed", html! {
+                @if failed == 0 { "0" } @else { a href=(study.path("/trials?filter=state%3Dfailed")) { (failed) } }
+            }))
+            (figure("Running", html! { (state.running().count()) }))
+            (figure("Begun", time(state.created_at())))
+        }
+        p.pace { (when_it_stops(state)) }
+    }
+}
+
+fn best_observed(state: &State, study: &Address) -> Markup {
+    let value = |trial: &Trial| goal_of(state, trial).map(|value| significant(value, 6));
+    let front = state.observed_front().map(|front| front.trials.len());
+    html! { @match (state.best_observed(), front) {
+        (Some(trial), _) => {
+            strong.best { (value(trial).unwrap_or_else(|| "feasible".to_owned())) } " "
+            a.faint href=(study.path(&format!("/trials/{}", trial.number))) { "trial " (trial.number) }
+        }
+        (None, Some(front)) => { strong.best { (count(front, "trial")) } " on the front" }
+        (None, None) if state.has_values() => "nothing feasible yet",
+        (None, None) => "no value yet",
+    } }
+}
+
+/// The goal's value of a trial, if there is one goal.
+pub fn goal_of(state: &State, trial: &Trial) -> Option<f64> {
+    trial.value_of(&state.outcomes().goal()?.name)
+}
+
+/// How many trials keep all constraints.
+fn feasible(state: &State) -> usize {
+    let measured = state.trials().iter().filter(|trial| trial.state == TrialState::Complete);
+    measured.filter(|trial| state.is_feasible(trial) == Some(true)).count()
+}
+
+/// Why there will be no further trial, or when that will be.
+fn when_it_stops(state: &State) -> String {
+    if let Some(over) = state.over() {
+        return format!("Over: {}.", reason(over));
+    }
+    let plan = state.plan();
+    let mut ends = vec![format!("after {} trials", plan.trials)];
+    ends.extend(plan.target.map(|target| format!("at a value of {}", significant(target, 6))));
+    ends.extend(plan.min_gain.map(|gain| {
+        format!("when 5 suggestions in a row are expected to gain less than {}", significant(gain, 3))
+    }));
+    let rule = format!("Stops {}", ends.join(", or "));
+    match (state.course(), remaining(state)) {
+        (Course::Paused, _) => format!("Paused: no trial is begun until the study is resumed. {rule}."),
+        (_, Some(left)) => format!("{rule}: in about {} at the present pace.", length(left)),
+        _ => format!("{rule}."),
+    }
+}
+
+/// How long the planned trials will take if they go on ending as the last ones did, in milliseconds.
+fn remaining(state: &State) -> Option<u64> {
+    let left = state.plan().trials.checked_sub(state.n_done()).filter(|left| *left > 0)?;
+    state.running().next()?;
+    let recent = state.trials()[state.n_trials().saturating_sub(2 * PACE_TRIALS)..].iter();
+    let mut ended: Vec<u64> =
+        recent.filter(|trial| trial.attempts > 0).filter_map(|trial| trial.ended_at).collect();
+    ended.sort_unstable();
+    let ended = &ended[ended.len().saturating_sub(PACE_TRIALS)..];
+    let (first, last) = (ended.first()?, ended.last()?);
+    (ended.len() > 2).then(|| (last - first) / (ended.len() as u64 - 1) * left as u64)
+}
+
+/// A plot with its caption and how to save it.
+pub fn plot(study: &Address, section: &Section) -> Markup {
+    plot_with(study, section, None, "")
+}
+
+/// The same with what a script needs of its axes, and the query of its file.
+pub fn plot_with(study: &Address, section: &Section, axes: Option<String>, query: &str) -> Markup {
+    let word = section.kind.word();
+    html! { figure.plot data-plot=(word) data-axes=[axes] {
+        figcaption {
+            strong { (section.title) } " " span.faint { (section.caption) }
+            span.save { "Save as " a href=(study.path(&format!("/plots/{word}.svg{query}"))) download { "SVG" } " "
+                a href=(study.path(&format!("/plots/{word}.png{query}"))) download { "PNG" } }
+        }
+        div.panels { @for panel in &section.panels { div.panel.wide[is_wide(section.kind)] tabindex=[is_wide(section.kind).then_some("0")] { (svg(panel)) } } }
+    } }
+}
+
+fn is_wide(kind: PlotKind) -> bool {
+    matches!(kind, PlotKind::History | PlotKind::Parallel | PlotKind::Timeline)
+}
+
+/// The point to bet on, and what to expect of going on.
+fn answer(state: &State, study: &Address, advised: &Found<Advice>) -> Markup {
+    html! {
+        h2 { "The answer" }
+        div.pair {
+            article.card {
+                h3 { "Recommended" }
+                @match advised {
+                    Found::Ready { answer: advice, head } => {
+                        (recommended(state, advice.best.as_ref(), study))
+                        @if *head < state.head() {
+                            p.faint { "As of record " (head) " of " (state.head()) "; being brought up to date." }
+                        }
+                        (copies(advice.best.as_ref()))
+                    }
+                    Found::Pending => p.faint data-again { "The model is being fitted to "
+                        (count(state.count(TrialState::Complete), "value")) "; load the page again in a moment." },
+                    Found::Failed(problem) => p.problem { (problem) },
+                }
+            }
+            article.card {
+                h3 { "Best observed" }
+                @match state.best_observed() {
+                    Some(trial) => {
+                        p.value { strong { (values(trial, 6).unwrap_or_default()) }
+                            " " a href=(study.path(&format!("/trials/{}", trial.number))) { "trial " (trial.number) } }
+                        (parameters(trial.params.iter()))
+                        p.faint { "A single lucky value can be the best observed; the recommended point is the one to bet on." }
+                    }
+                    None if state.observed_front().is_some() => p { "There are several goals: the front on the page "
+                        a href=(study.path("/analysis")) { "Analysis" } " shows what there is to choose from." },
+                    None if state.has_values() => p.empty { "No trial keeps all constraints yet." },
+                    None => p.empty { "No trial has a value yet." }
+                }
+            }
+        }
+        @if let Found::Ready { answer: advice, .. } = advised { (outlook(advice)) }
+    }
+}
+
+fn recommended(state: &State, best: Option<&Best>, study: &Address) -> Markup {
+    let Some(best) = best else {
+        let why = match state.outcomes().search() {
+            Search::Front if state.has_values() => "Of several goals, no single point is the best.",
+            _ => "No trial has a value yet.",
+        };
+        return html! { p.empty { (why) } };
+    };
+    html! {
+        @if best.mean.is_finite() { p.value {
+            strong { (best.std.map_or_else(|| significant(best.mean, 6), |std| with_uncertainty(best.mean, std))) }
+            @if best.std.is_some() { span.faint { " expected, ± one standard deviation" } }
+        } }
+        @if let Some(feasible) = best.feasible { p { "Feasible with a probability of " (significant(feasible, 2)) "." } }
+        p { @match (best.trial, best.value) {
+            (Some(trial), Some(value)) => {
+                "Measured in " a href=(study.path(&format!("/trials/{trial}"))) { "trial " (trial) } ": " (significant(value, 6))
+            }
+            (Some(trial), None) => { "Tried in " a href=(study.path(&format!("/trials/{trial}"))) { "trial " (trial) } },
+            (None, _) => "A point that was not tried yet.",
+        } }
+        (parameters(best.params.iter()))
+    }
+}
+
+/// Names and values.
+pub fn parameters<'p>(pairs: impl Iterator<Item = (&'p str, &'p optimist::space::Value)>) -> Markup {
+    html! { dl.parameters { @for (name, value) in pairs { div { dt { (name) } dd { (shown(value)) } } } } }
+}
+
+fn copies(best: Option<&Best>) -> Markup {
+    let Some(best) = best else { return html! {} };
+    html! { @for (language, text) in snippet::all(&best.params) {
+        details.copy { summary { (language) } pre tabindex="0" data-copy { (text) } }
+    } }
+}
+
+fn outlook(advice: &Advice) -> Markup {
+    html! {
+        @if let Some(gain) = advice.gain {
+            p { "The next trial is expected to improve the best value by " strong { (significant(gain, 3)) } "." }
+        }
+        @for warning in &advice.warnings { p.message.warning { (warning) } }
+    }
+}
+
+fn underway(state: &State, study: &Address, leases: &[Lease]) -> Markup {
+    let trials: Vec<&Trial> = state.running().chain(state.waiting()).collect();
+    let lease = |trial: &Trial| match leases.iter().find(|lease| lease.trial == trial.number) {
+        Some(lease) if lease.has_expired => "ran out",
+        Some(_) => "held",
+        None => "none",
+    };
+    let queue = state.queue().count();
+    html! {
+        h2 { "Under way" }
+        @if trials.is_empty() && queue == 0 { p.empty { "Nothing runs, and nothing waits." } }
+        @if !trials.is_empty() { div.scroll { table {
+            thead { tr { th.number { "Trial" } th { "State" } th { "Worker" } th { "Since" } th { "Lease" } th { "Parameters" } } }
+            tbody { @for trial in trials.iter().take(MOST_LISTED) { tr {
+                td.number { a href=(study.path(&format!("/trials/{}", trial.number))) { (trial.number) } }
+                td { (trial.state.word()) }
+                td { (trial.worker.as_deref().unwrap_or("–")) }
+                td { (time(trial.asked_at)) }
+                td { (lease(trial)) }
+                td.params { (in_short(trial)) }
+            } } }
+        } } }
+        @if trials.len() > MOST_LISTED {
+            p { a href=(study.path("/trials?filter=state%3Drunning")) { "All " (trials.len()) " trials" } }
+        }
+        @if queue > 0 { p { (count(queue, "point")) " in the queue, to be tried before the optimizer is asked." } }
+    }
+}
+
+/// Parameters on a line.
+pub fn in_short(trial: &Trial) -> String {
+    let pairs: Vec<String> =
+        trial.params.iter().map(|(name, value)| format!("{name} {}", shown(value))).collect();
+    pairs.join(" · ")
+}
+
+/// Why trials failed, the most frequent reason first.
+fn failures(state: &State, study: &Address) -> Markup {
+    const MOST_REASONS: usize = 5;
+    let mut reasons: std::collections::BTreeMap<&str, (usize, usize)> = std::collections::BTreeMap::new();
+    for trial in state.trials().iter().filter(|trial| trial.state == TrialState::Failed) {
+        let reason = trial.failure.as_ref().map_or("no reason given", |failure| failure.reason.as_str());
+        let known = reasons.entry(reason.lines().next().unwrap_or("")).or_default();
+        *known = (known.0 + 1, trial.number);
+    }
+    let mut reasons: Vec<_> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, (n, _))| std::cmp::Reverse(*n));
+    html! { @if !reasons.is_empty() {
+        h2 { "Failures" }
+        ul.reasons { @for (reason, (n, last)) in reasons.iter().take(MOST_REASONS) {
+            li { strong { (n) } " × " (reason) " " a.faint href=(study.path(&format!("/trials/{last}"))) { "trial " (last) } }
+        } }
+        @if reasons.len() > MOST_REASONS { p.faint { (reasons.len() - MOST_REASONS) " other reasons" } }
+    } }
+}
+
+fn note(state: &State) -> Markup {
+    html! { @if let Some(note) = state.note(None) {
+        h2 { "Note" }
+        div.note { (markdown::html(&note.text)) }
+        p.faint { "written " (time(note.at)) }
+    } }
+}

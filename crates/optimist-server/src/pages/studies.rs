@@ -1,0 +1,171 @@
+//! The list of studies, and several of them in one chart.
+
+use maud::{Markup, html};
+use optimist_plot::study::{MOST_STUDIES, best_so_far, sparkline};
+use optimist_study::view::number::{count, significant};
+use optimist_study::{State, TrialState};
+
+use super::address::Address;
+use super::layout::{Part, page, status, svg, time};
+use super::overview::goal_of;
+use crate::auth::Identity;
+
+/// Studies on the page at the most; search finds the others.
+const MOST_LISTED: usize = 200;
+
+/// A study of the list, or why it cannot be read.
+pub struct Row {
+    address: Address,
+    content: Result<Markup, String>,
+}
+
+impl Row {
+    /// A study as it stands.
+    pub fn new(state: &State) -> Self {
+        let address = Address::new(&state.definition().name);
+        let content = Ok(cells(state));
+        Self { address, content }
+    }
+
+    /// One that cannot be read.
+    pub fn unreadable(name: &str, problem: String) -> Self {
+        Self { address: Address::new(name), content: Err(problem) }
+    }
+}
+
+/// The list of those whose names contain `search`.
+pub fn list(who: &Identity, rows: &[Row], search: &str, n_in_all: usize) -> Markup {
+    let content = html! {
+        header.title { h1 { "Studies" } span.faint { (n_in_all) } }
+        form.search method="get" action="/" role="search" {
+            label for="search" { "Search" }
+            input #search type="search" name="search" value=(search) placeholder="part of a name";
+            button { "Find" }
+        }
+        form method="get" action="/compare" {
+            (part(rows, search).section())
+            @if rows.len() > 1 {
+                p.actions { button { "Compare those that are ticked" } span.faint { "up to " (MOST_STUDIES) } }
+            }
+        }
+    };
+    page(who, "Studies", content)
+}
+
+/// What changes.
+pub fn part(rows: &[Row], search: &str) -> Part {
+    let listed = &rows[..rows.len().min(MOST_LISTED)];
+    let content = html! {
+        @if rows.is_empty() && search.is_empty() {
+            p.empty { "There is no study yet. " code { "optimist create STUDY.toml" } " begins one, and so does "
+                code { "optimist run STUDY.toml" } "." }
+        } @else if rows.is_empty() {
+            p.empty { "No study has “" (search) "” in its name. " a href="/" { "Show all" } }
+        } @else {
+            div.scroll { table.studies {
+                thead { tr {
+                    th { span.hidden { "Compare" } } th { "Study" } th { "State" } th { "Progress" } th.number { "Best" }
+                    th { "Best so far" } th.number { "Failed" } th { "Workers" } th { "Begun" }
+                } }
+                tbody { @for row in listed { (line(row)) } }
+            } }
+            @if rows.len() > listed.len() {
+                p.faint { (rows.len() - listed.len()) " more; search for part of their name" }
+            }
+        }
+    };
+    Part::new("studies", content)
+}
+
+fn line(row: &Row) -> Markup {
+    let name = &row.address.name;
+    html! { tr {
+        td { @if row.content.is_ok() {
+            input type="checkbox" name="study" value=(name) aria-label={ "compare " (name) };
+        } }
+        td.name { a href=(row.address.path("")) { (name) } }
+        @match &row.content {
+            Ok(cells) => (cells),
+            Err(problem) => { td.problem colspan="7" { "cannot be read: " (problem) } }
+        }
+    } }
+}
+
+fn cells(state: &State) -> Markup {
+    let (done, planned) = (state.n_done(), state.plan().trials);
+    let mut workers: Vec<&str> = state.running().filter_map(|trial| trial.worker.as_deref()).collect();
+    workers.sort_unstable();
+    workers.dedup();
+    html! {
+        td { (status(state)) }
+        td { (progress(done, planned)) }
+        td.number { (best(state)) }
+        td.spark { @if let Some(spark) = sparkline(state) { (svg(&spark)) } }
+        td.number { (state.count(TrialState::Failed)) }
+        td { @match workers.len() {
+            0 => span.faint { "–" },
+            1..=2 => (workers.join(", ")),
+            n => span title=(workers.join(", ")) { (n) " workers" },
+        } }
+        td { (time(state.created_at())) }
+    }
+}
+
+/// The goal's best value, or how large the front of several goals is.
+fn best(state: &State) -> String {
+    match (state.best_observed(), state.observed_front()) {
+        (Some(trial), _) => goal_of(state, trial).map_or("feasible".to_owned(), |best| significant(best, 6)),
+        (None, Some(front)) => format!("{} on the front", front.trials.len()),
+        (None, None) => "–".to_owned(),
+    }
+}
+
+/// How many of how many, and a bar.
+pub fn progress(done: usize, planned: usize) -> Markup {
+    html! { span.progress {
+        progress max=(planned.max(1)) value=(done.min(planned)) aria-label={ (done) " of " (planned) " trials" } {}
+        span { (done) " of " (planned) }
+    } }
+}
+
+/// Up to six studies beside each other.
+pub fn compare(who: &Identity, states: &[&State]) -> Markup {
+    let directions: std::collections::BTreeSet<String> =
+        states.iter().map(|state| state.outcomes().in_words()).collect();
+    let content = html! {
+        header.title { h1 { "Compare" } span.faint { (count(states.len(), "study").replace("studys", "studies")) } }
+        @if states.is_empty() {
+            p.empty { "Tick studies in the " a href="/" { "list" } " to compare them here." }
+        } @else {
+            @if directions.len() > 1 {
+                p.message.warning { "These studies do not have the same direction: some minimise, others maximise." }
+            }
+            figure.plot { div.panels { div.panel.wide { (svg(&best_so_far(states))) } }
+                figcaption { "The best value so far of each study. The first few steps are left out of the scale where they are far \
+                    from the rest." } }
+            div.scroll { table {
+                thead { tr {
+                    th { "Study" } th { "State" } th { "Direction" } th { "Optimizer" } th { "Progress" } th.number { "Best" }
+                    th.number { "Failed" } th { "Parameters" }
+                } }
+                tbody { @for state in states { (compared(state)) } }
+            } }
+        }
+    };
+    page(who, "Compare", content)
+}
+
+fn compared(state: &State) -> Markup {
+    let definition = state.definition();
+    let address = Address::new(&definition.name);
+    html! { tr {
+        td.name { a href=(address.path("")) { (address.name) } }
+        td { (status(state)) }
+        td { (definition.outcomes.in_words()) }
+        td { (definition.optimizer.name()) }
+        td { (progress(state.n_done(), state.plan().trials)) }
+        td.number { (best(state)) }
+        td.number { (state.count(TrialState::Failed)) }
+        td { (definition.space.parameters().len()) }
+    } }
+}

@@ -1,0 +1,90 @@
+//! The belief if pending points had been measured: made once for as long as only points are added.
+//!
+//! Given: a belief and the pending points. Gives: the belief after each of them was observed at its mean. Of the suggestions of a batch,
+//! each takes what the one before it supposed, and adds one point: with hundreds of points pending that is most of the work. What is
+//! kept saves time and changes nothing.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::Belief;
+
+/// Keeps the last belief that was made, and what it was made of.
+#[derive(Default)]
+pub struct Supposed(Mutex<Option<Kept>>);
+
+struct Kept {
+    /// What it was made of. Not held: whoever owns that may change it in place, and it is then another.
+    base: Weak<Belief>,
+    /// ŵ_t of that, at which the families that are not linear are linearised.
+    w_hat: Vec<f64>,
+    pending: Vec<Vec<f64>>,
+    belief: Arc<Belief>,
+}
+
+impl Supposed {
+    /// `base` after all of these points, in model coordinates.
+    pub fn belief(&self, base: &Arc<Belief>, pending: &[Vec<f64>]) -> Arc<Belief> {
+        if pending.is_empty() {
+            return Arc::clone(base);
+        }
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_beginning =
+            |kept: &Kept| kept.base.ptr_eq(&Arc::downgrade(base)) && pending.starts_with(&kept.pending);
+        let mut known = kept.take().filter(is_beginning).unwrap_or_else(|| Kept {
+            base: Arc::downgrade(base),
+            w_hat: base.ball.w_hat().to_vec(),
+            pending: Vec::new(),
+            belief: Arc::clone(base),
+        });
+        let new = &pending[known.pending.len()..];
+        Arc::make_mut(&mut known.belief).fantasize(&known.w_hat, new);
+        known.pending.extend_from_slice(new);
+        Arc::clone(&kept.insert(known).belief)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::belief::refit::Refit;
+    use crate::belief::{FailedAs, Told};
+    use crate::evidence::NOISE;
+    use crate::frame::Frame;
+    use crate::model::Family;
+    use crate::model::anova::Anova;
+    use crate::optimizer::{Observation, Outcome, rng};
+
+    /// What is believed of a wave after `t` trials on a line.
+    fn belief(t: usize) -> Arc<Belief> {
+        let observation = |i: usize| {
+            let x = i as f64 / t as f64;
+            let outcome = Outcome::Value { y: (4.0 * x).sin(), noise_std: None };
+            Observation { x: vec![x, 1.0 - x], outcome }
+        };
+        let observations: Vec<Observation> = (0..t).map(observation).collect();
+        let failed_as = FailedAs::among(&observations.iter().collect::<Vec<_>>()).unwrap();
+        let told = Told::new(&observations, failed_as, &Frame::symmetric(2));
+        let families: Vec<Box<dyn Family>> = vec![Box::new(Anova::new(2))];
+        let refit = Refit { scaled: true, warp: true, noise: NOISE, restarts: 1 };
+        Arc::new(refit.fit(families, &told, &[], &mut rng(1, 0)).believe(&told).unwrap())
+    }
+
+    #[test]
+    fn what_is_kept_changes_nothing() {
+        let (base, other) = (belief(12), belief(14));
+        let points = [vec![0.2, -0.4], vec![-0.9, 0.1], vec![0.5, 0.5], vec![0.0, 0.3]];
+        let reversed: Vec<Vec<f64>> = points.iter().rev().cloned().collect();
+        let bits = |belief: &Belief| {
+            let (mean, std) = belief.predict(&[0.1, 0.1]);
+            (mean.to_bits(), std.to_bits())
+        };
+        let supposed = Supposed::default();
+        let all = [&points[..1], &points[..3], &points, &points[..2], &reversed[..2], &[]];
+        for base in [&base, &other, &base] {
+            for pending in all {
+                let anew = Supposed::default().belief(base, pending);
+                assert_eq!(bits(&supposed.belief(base, pending)), bits(&anew), "{pending:?}");
+            }
+        }
+    }
+}

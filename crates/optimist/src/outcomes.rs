@@ -1,0 +1,256 @@
+//! Answers where there are several outcomes: the point to bet on, or the front.
+//!
+//! Given: points that were measured, with what is believed of each outcome there. Gives: those to choose from. Does not know: how
+//! beliefs come about, how points are chosen.
+
+use crate::encode::is_same_point;
+use crate::goals::Goals;
+use crate::history::History;
+use crate::normal::below;
+use crate::optimizer::Recommendation;
+use crate::pareto;
+
+/// What is expected of one outcome at a point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    /// On the scale of the observations.
+    pub mean: f64,
+    /// How unsure that is, one standard deviation; `None` without a model.
+    pub std: Option<f64>,
+}
+
+/// A point that was measured, and what is believed of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The encoded point.
+    pub x: Vec<f64>,
+    /// Outcome by outcome, in the order of the goals.
+    pub expected: Vec<Expected>,
+    /// How likely it meets every bound; 1 where there is none.
+    pub feasibility: f64,
+}
+
+impl Candidate {
+    /// A point, and what is expected of each outcome there. Outcomes are judged independently of each other.
+    pub(crate) fn new(goals: &Goals, x: Vec<f64>, expected: Vec<Expected>) -> Self {
+        let chance = |(k, bound): (usize, f64)| expected[k].chance_of(bound);
+        let feasibility = goals.bounds().into_iter().map(chance).product();
+        Self { x, expected, feasibility }
+    }
+
+    /// Whether it is more likely than not to meet every bound.
+    pub fn is_likely_feasible(&self) -> bool {
+        self.feasibility >= 0.5
+    }
+
+    /// What is expected of one outcome there.
+    pub(crate) fn of(self, outcome: usize) -> Recommendation {
+        let Expected { mean, std } = self.expected[outcome];
+        Recommendation { x: self.x, mean, std }
+    }
+
+    fn mean(&self, outcome: usize) -> f64 {
+        self.expected[outcome].mean
+    }
+
+    fn traded(&self, goals: &Goals) -> Vec<f64> {
+        goals.maximized().into_iter().map(|k| self.mean(k)).collect()
+    }
+}
+
+impl Expected {
+    /// Of reaching at least `bound`.
+    fn chance_of(&self, bound: f64) -> f64 {
+        let z = (self.mean - bound) / self.std.unwrap_or(0.0);
+        if z.is_finite() { below(z) } else { f64::from(u8::from(self.mean >= bound)) }
+    }
+}
+
+/// The points that every outcome was measured at, each once, with the values told first.
+pub(crate) fn measured(history: &History) -> Vec<Candidate> {
+    let known = |values: Vec<f64>| values.into_iter().map(|mean| Expected { mean, std: None }).collect();
+    let numbers = (0..history.observations().len()).filter(|&number| history.values(number).is_some());
+    let candidate = |number: usize| {
+        let x = history.observations()[number].x.clone();
+        Some(Candidate::new(history.goals(), x, known(history.values(number)?)))
+    };
+    once(history, numbers.collect()).into_iter().filter_map(candidate).collect()
+}
+
+/// Of the points that every outcome was measured at, those with the best values, each once, by number: about `n`, or all. Feasible
+/// ones come first, layer by layer of what no other dominates; then the others, the least violation first.
+pub(crate) fn contenders(history: &History, n: usize) -> Vec<usize> {
+    let goals = history.goals();
+    let measured =
+        (0..history.observations().len()).filter_map(|number| Some((number, history.values(number)?)));
+    let (feasible, mut others): (Vec<_>, Vec<_>) = measured.partition(|(_, values)| goals.are_met_by(values));
+    let mut chosen: Vec<usize> = if goals.maximized().len() > 1 {
+        let vectors: Vec<Vec<f64>> = feasible.iter().map(|(_, values)| goals.traded(values)).collect();
+        pareto::best_layers(&vectors, n).into_iter().map(|i| feasible[i].0).collect()
+    } else {
+        let mut feasible = feasible;
+        if let [goal] = goals.maximized()[..] {
+            feasible.sort_by(|a, b| b.1[goal].total_cmp(&a.1[goal]));
+        }
+        feasible.into_iter().take(n).map(|(number, _)| number).collect()
+    };
+    let n_others = n.saturating_sub(chosen.len());
+    others.sort_by(|a, b| goals.violation(&a.1).total_cmp(&goals.violation(&b.1)));
+    chosen.extend(others.into_iter().take(n_others).map(|(number, _)| number));
+    once(history, chosen)
+}
+
+/// These observations without those at a point of another.
+fn once(history: &History, numbers: Vec<usize>) -> Vec<usize> {
+    let x = |number: usize| &history.observations()[number].x;
+    let mut known: Vec<usize> = Vec::new();
+    for number in numbers {
+        let is_repeated = history.told_at(x(number)).count() > 1;
+        if !(is_repeated && known.iter().any(|&other| is_same_point(x(other), x(number)))) {
+            known.push(number);
+        }
+    }
+    known
+}
+
+/// The front, or the one point to bet on.
+pub(crate) fn answer(goals: &Goals, candidates: Vec<Candidate>) -> Vec<Candidate> {
+    match goals.maximized().len() {
+        0 => most_feasible(candidates).into_iter().collect(),
+        1 => ranking(goals, candidates).into_iter().take(1).collect(),
+        _ => front(goals, candidates),
+    }
+}
+
+/// Likely feasible points that no other is expected to beat in every goal; if there is none, the most likely one.
+fn front(goals: &Goals, candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let likely: Vec<Candidate> = candidates.iter().filter(|c| c.is_likely_feasible()).cloned().collect();
+    if likely.is_empty() {
+        return most_feasible(candidates).into_iter().collect();
+    }
+    let means: Vec<Vec<f64>> = likely.iter().map(|candidate| candidate.traded(goals)).collect();
+    pareto::front(&means).into_iter().map(|i| likely[i].clone()).collect()
+}
+
+/// With more goals than this hypervolumes take long.
+const MOST_FOR_VOLUMES: usize = 4;
+
+/// The `n` points of a front that add most to its hypervolume, most first; with many goals, some.
+pub(crate) fn most_of(goals: &Goals, front: Vec<Candidate>, n: usize) -> Vec<Candidate> {
+    if front.len() <= n {
+        return front;
+    }
+    if goals.maximized().len() > MOST_FOR_VOLUMES {
+        let stride = front.len().div_ceil(n);
+        return front.into_iter().step_by(stride).collect();
+    }
+    let means: Vec<Vec<f64>> = front.iter().map(|candidate| candidate.traded(goals)).collect();
+    let Some(reference) = pareto::reference(&means, &goals.references()) else { return front };
+    let added = pareto::contributions(&means, &reference);
+    let mut order: Vec<usize> = (0..front.len()).collect();
+    order.sort_by(|&a, &b| added[b].total_cmp(&added[a]));
+    order.into_iter().take(n).map(|i| front[i].clone()).collect()
+}
+
+fn most_feasible(candidates: Vec<Candidate>) -> Option<Candidate> {
+    candidates.into_iter().reduce(|best, next| if next.feasibility > best.feasibility { next } else { best })
+}
+
+/// Best first, for one goal: likely feasible points by what they gain over the median, times how likely they are feasible; then the
+/// others by how likely that is.
+pub(crate) fn ranking(goals: &Goals, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let Some(goal) = goals.maximized().first().copied() else { return Vec::new() };
+    let mut means: Vec<f64> = candidates.iter().map(|candidate| candidate.mean(goal)).collect();
+    means.sort_by(f64::total_cmp);
+    let Some(&median) = means.get(means.len() / 2) else { return Vec::new() };
+    let key = |candidate: &Candidate| match candidate.is_likely_feasible() {
+        true => (1.0_f64, worth(candidate.mean(goal) - median, candidate.feasibility)),
+        false => (0.0, candidate.feasibility),
+    };
+    candidates.sort_by(|a, b| {
+        let (a, b) = (key(a), key(b));
+        b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)) // stable: the first of equals
+    });
+    candidates
+}
+
+/// Of a gain that is had with this chance: a loss is the larger the less likely it is to be had at all.
+fn worth(gain: f64, chance: f64) -> f64 {
+    if gain > 0.0 { gain * chance } else { gain / chance }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::Domain;
+    use crate::goals::Goal;
+    use crate::optimizer::Outcome;
+
+    const UP: Goal = Goal::Maximize { reference: None };
+
+    fn candidates(goals: &Goals, told: &[(Vec<f64>, Option<f64>)]) -> Vec<Candidate> {
+        let candidate = |(i, (means, std)): (usize, &(Vec<f64>, Option<f64>))| {
+            let expected = means.iter().map(|&mean| Expected { mean, std: *std }).collect();
+            Candidate::new(goals, vec![i as f64 / 10.0], expected)
+        };
+        told.iter().enumerate().map(candidate).collect()
+    }
+
+    fn at(answer: &[Candidate]) -> Vec<f64> {
+        answer.iter().map(|candidate| (candidate.x[0] * 10.0).round()).collect()
+    }
+
+    #[test]
+    fn with_constraints_the_best_likely_feasible_point_is_the_answer() {
+        let goals = Goals::new(vec![UP, Goal::AtLeast { bound: 0.0 }]).unwrap();
+        let told =
+            [vec![9.0, -1.0], vec![3.0, 0.0], vec![5.0, 2.0], vec![1.0, 5.0]].map(|means| (means, None));
+        assert_eq!(at(&answer(&goals, candidates(&goals, &told))), [2.0]);
+        assert_eq!(at(&ranking(&goals, candidates(&goals, &told))), [2.0, 1.0, 3.0, 0.0]);
+        // Nearly as good, beside what is usual, and far more likely feasible.
+        let at_goal = |mean: f64, slack: f64| (vec![mean, slack], Some(1.0));
+        let told =
+            [at_goal(9.0, 0.01), at_goal(8.9, 3.0), at_goal(0.0, 3.0), at_goal(0.1, 3.0), at_goal(0.2, 3.0)];
+        assert_eq!(at(&answer(&goals, candidates(&goals, &told))), [1.0]);
+    }
+
+    #[test]
+    fn if_nothing_is_likely_feasible_the_likeliest_is_the_answer() {
+        let constraint = Goal::AtLeast { bound: 0.0 };
+        let told = [(vec![9.0, -3.0], Some(1.0)), (vec![1.0, -0.5], Some(1.0)), (vec![4.0, -1.0], Some(1.0))];
+        for goals in [vec![UP, constraint], vec![constraint; 2]] {
+            let goals = Goals::new(goals).unwrap();
+            let answer = answer(&goals, candidates(&goals, &told));
+            assert_eq!(at(&answer), [1.0]);
+            assert!(answer[0].feasibility < 0.5);
+        }
+    }
+
+    #[test]
+    fn with_several_goals_the_answer_is_the_feasible_front() {
+        let goals = Goals::new(vec![UP, Goal::AtLeast { bound: 0.0 }, UP]).unwrap();
+        let told = [vec![5.0, -1.0, 5.0], vec![1.0, 1.0, 3.0], vec![3.0, 1.0, 1.0], vec![1.0, 9.0, 1.0]];
+        let told = told.map(|means| (means, None));
+        assert_eq!(at(&answer(&goals, candidates(&goals, &told))), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn points_of_which_something_is_unknown_are_no_candidates_and_none_is_one_twice() {
+        let mut history = History::with_goals(Domain::cube(1), Goals::new(vec![UP; 2]).unwrap());
+        let known = |y| Outcome::Value { y, noise_std: None };
+        for (x, outcomes) in [
+            (0.1, [known(1.0), Outcome::Failed]),
+            (0.2, [known(2.0), known(3.0)]),
+            (0.1, [known(4.0), known(5.0)]),
+            (0.2, [known(6.0), known(7.0)]),
+        ] {
+            history.tell_outcomes(vec![x], &outcomes).unwrap();
+        }
+        let points: Vec<(f64, Vec<f64>)> = measured(&history)
+            .into_iter()
+            .map(|candidate| (candidate.x[0], candidate.traded(history.goals())))
+            .collect();
+        assert_eq!(points, [(0.2, vec![2.0, 3.0]), (0.1, vec![4.0, 5.0])]);
+        assert_eq!(contenders(&history, 9), [3, 2], "the values of trial 3 are the best");
+    }
+}
