@@ -1,0 +1,4 @@
+from .sampler import OptimistSampler
+
+
+__all__ = ["OptimistSampler"]
