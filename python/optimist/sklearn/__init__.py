@@ -1,0 +1,21 @@
+"""Cross-validated search for scikit-learn, with GO-UCB.
+
+`OptimistSearchCV` takes the place of `RandomizedSearchCV` and `BayesSearchCV` of scikit-optimize: their arguments are its own.
+
+>>> from scipy.stats import loguniform
+>>> from sklearn.datasets import load_iris
+>>> from sklearn.svm import SVC
+>>> from optimist.sklearn import OptimistSearchCV
+>>> search = OptimistSearchCV(SVC(), {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-4, 1e1)}, n_iter=15, random_state=0)
+>>> bool(search.fit(*load_iris(return_X_y=True)).best_score_ > 0.97)
+True
+"""
+
+try:
+    import sklearn as _sklearn  # noqa: F401
+except ImportError:
+    raise ImportError("optimist.sklearn needs scikit-learn; pip install 'optimist[sklearn]'") from None
+
+from ._search import BayesSearchCV, OptimistSearchCV
+
+__all__ = ["BayesSearchCV", "OptimistSearchCV"]

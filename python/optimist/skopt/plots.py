@@ -1,0 +1,337 @@
+"""Pictures of results, as `skopt.plots` has them. matplotlib must be installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.optimize import OptimizeResult
+
+from ._dimensions import Categorical, Dimension
+from .utils import expected_minimum, expected_minimum_random_sampling
+
+__all__ = ["plot_convergence", "plot_evaluations", "plot_gaussian_process", "plot_objective", "plot_regret"]
+
+
+def plot_convergence(*args: Any, true_minimum: float | None = None, yscale: str | None = None, ax: Any = None) -> Any:
+    """Draws the lowest value after each call, for one or several results.
+
+    Args:
+        args: Results; lists of results, drawn with their mean; or pairs of a label and one of these.
+        true_minimum: Drawn as a line.
+        yscale: Such as `"log"`.
+        ax: Axes of matplotlib to draw in.
+    """
+    ax = _axes(ax, "Convergence plot", "Number of calls $n$", r"$\min f(x)$ after $n$ calls", yscale)
+    _traces(ax, args, lambda values: np.fmin.accumulate(values))
+    if true_minimum is not None:
+        ax.axhline(true_minimum, linestyle="--", color="r", lw=1, label="True minimum")
+    if true_minimum is not None or any(isinstance(one, tuple) for one in args):
+        ax.legend(loc="best")
+    return ax
+
+
+def plot_regret(*args: Any, ax: Any = None, true_minimum: float | None = None, yscale: str | None = None) -> Any:
+    """Draws the cumulative regret after each call; arguments as of :func:`plot_convergence`.
+
+    Without `true_minimum` it is relative to the lowest value of all results.
+    """
+    ax = _axes(ax, "Cumulative regret plot", "Number of calls $n$", r"$\sum_{i=0}^n(f(x_i) - optimum)$ after $n$ calls", yscale)
+    lowest = true_minimum if true_minimum is not None else min(one.fun for _, group in map(_group, args) for one in group)
+    _traces(ax, args, lambda values: np.nancumsum(values - lowest))
+    if any(isinstance(one, tuple) for one in args):
+        ax.legend(loc="best")
+    return ax
+
+
+def plot_gaussian_process(
+    res: OptimizeResult,
+    ax: Any = None,
+    n_calls: int = -1,
+    objective: Callable[[Any], float] | None = None,
+    n_points: int = 1000,
+    noise_level: float = 0,
+    show_legend: bool = True,
+    show_title: bool = True,
+    show_acq_func: bool = False,
+    show_next_point: bool = False,
+    show_observations: bool = True,
+    show_mu: bool = True,
+) -> Any:
+    """Draws the model of a search over one dimension, with two standard deviations, and what was observed.
+
+    `n_calls` takes an earlier model of `res.models`. The acquisition function cannot be drawn: the engine's is not a function of
+    x alone.
+    """
+    if res.space.n_dims != 1:
+        raise ValueError(f"the space must have one dimension, this one has {res.space.n_dims}; use plot_objective")
+    if show_acq_func or show_next_point:
+        raise ValueError("the engine's acquisition function cannot be drawn; leave show_acq_func and show_next_point out")
+    ax = _axes(ax, "", "x", "f(x)", None)
+    x = _values(res.space.dimensions[0], n_points)
+    model = res.models[n_calls]
+    if objective is not None:
+        fx = np.array([objective([one]) for one in x])
+        ax.plot(x, fx, "r--", label="True (unknown)")
+        ax.fill_between(x, fx - 1.96 * noise_level, fx + 1.96 * noise_level, alpha=0.2, color="r", linewidth=0)
+    if show_mu:
+        mean, std = model.at([[one] for one in x]).T
+        ax.plot(x, mean, "g--", label=r"$\mu(x)$")
+        ax.fill_between(x, mean - 1.96 * std, mean + 1.96 * std, alpha=0.2, color="g", linewidth=0)
+    if show_observations:
+        seen = [point[0] for point in res.x_iters[: model.n]]
+        ax.plot(seen, res.func_vals[: model.n], "r.", markersize=8, label="Observations")
+    if show_title:
+        ax.set_title(f"x* = {res.x[0]:.4f}, f(x*) = {res.fun:.4f}")
+    if show_legend:
+        ax.legend(loc="best", prop={"size": 6}, numpoints=1)
+    return ax
+
+
+def plot_evaluations(
+    result: OptimizeResult,
+    bins: int = 20,
+    dimensions: Sequence[str] | None = None,
+    plot_dims: Sequence[Any] | None = None,
+    size: float = 2,
+    wspace: float = 0.35,
+    hspace: float = 0.35,
+    cmap: str = "viridis",
+    ax: Any = None,
+) -> Any:
+    """Draws where the trials were, the later the brighter: a histogram for each dimension, and points for each pair.
+
+    Returns an array of axes, a row and a column for each dimension. Arguments as of :func:`plot_objective`.
+    """
+    shown = _shown(result, plot_dims, dimensions)
+    axes = _matrix(len(shown), size, wspace, hspace, ax)
+    order = range(len(result.x_iters))
+    columns = [[_place(one, point[place]) for point in result.x_iters] for place, one, _ in shown]
+    best = [_place(one, result.x[place]) for place, one, _ in shown]
+    for i, (_, one, _) in enumerate(shown):
+        axes[i, i].hist(columns[i], bins=_edges(one, bins))
+        for j in range(i):
+            axes[i, j].scatter(columns[j], columns[i], c=order, s=40, lw=0.0, cmap=cmap)
+            axes[i, j].scatter(best[j], best[i], c=["r"], s=100, lw=0.0, marker="*")
+    _frame(axes, shown, "Number of samples")
+    return axes
+
+
+def plot_objective(
+    result: OptimizeResult,
+    levels: int = 10,
+    n_points: int = 40,
+    n_samples: int = 250,
+    size: float = 2,
+    wspace: float = 0.35,
+    hspace: float = 0.35,
+    zscale: str = "linear",
+    dimensions: Sequence[str] | None = None,
+    sample_source: Any = "random",
+    minimum: Any = "result",
+    n_minimum_search: int | None = None,
+    plot_dims: Sequence[Any] | None = None,
+    show_points: bool = True,
+    cmap: str = "viridis_r",
+    ax: Any = None,
+) -> Any:
+    """Draws what the model expects of each dimension and each pair of them, averaged over the others.
+
+    Args:
+        n_points: Values along each dimension.
+        n_samples: Random points that the others are averaged over.
+        sample_source: `"random"`; or the values that the others have: `"result"`, `"expected_minimum"`,
+            `"expected_minimum_random"` or a point.
+        minimum: Which point is marked; words as of `sample_source`.
+        dimensions: Labels, if not the names.
+        plot_dims: Names or numbers of the dimensions to draw, if not all.
+
+    Returns an array of axes, a row and a column for each dimension.
+    """
+    if zscale not in ("linear", "log"):
+        raise ValueError(f"zscale must be 'linear' or 'log', got {zscale!r}")
+    if not result.models:
+        raise ValueError("the result has no model to draw; random search makes none")
+    shown = _shown(result, plot_dims, dimensions)
+    space, model = result.space, result.models[-1]
+    averaged = space.rvs(n_samples) if _is(sample_source, "random") else [_point(result, sample_source, n_minimum_search)]
+    marked = _point(result, minimum, n_minimum_search)
+    axes = _matrix(len(shown), size, wspace, hspace, ax)
+    grids = [_values(one, n_points) for _, one, _ in shown]
+    places = [[_place(one, value) for value in grid] for (_, one, _), grid in zip(shown, grids, strict=True)]
+    for i, (row, one, _) in enumerate(shown):
+        at = _place(one, marked[row])
+        axes[i, i].plot(places[i], model.average(averaged, {row: grids[i]}))
+        axes[i, i].axvline(at, linestyle="--", color="r", lw=1)
+        for j, (column, other, _) in enumerate(shown[:i]):
+            means = model.average(averaged, {row: grids[i], column: grids[j]})
+            _contour(axes[i, j], places[j], places[i], means, levels, zscale, cmap)
+            if show_points:
+                seen = [(_place(other, point[column]), _place(one, point[row])) for point in result.x_iters]
+                axes[i, j].scatter(*zip(*seen, strict=True), c="k", s=10, lw=0.0)
+            axes[i, j].scatter(_place(other, marked[column]), at, c=["r"], s=100, lw=0.0, marker="*")
+    _frame(axes, shown, "Partial dependence")
+    return axes
+
+
+Shown = tuple[int, Dimension, str]
+
+
+def _pyplot() -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise ImportError("optimist.skopt.plots needs matplotlib; pip install 'optimist[plot]'") from None
+    return pyplot
+
+
+def _axes(ax: Any, title: str, x_label: str, y_label: str, yscale: str | None) -> Any:
+    ax = _pyplot().gca() if ax is None else ax
+    ax.set(title=title, xlabel=x_label, ylabel=y_label)
+    ax.grid()
+    if yscale is not None:
+        ax.set_yscale(yscale)
+    return ax
+
+
+def _group(arg: Any) -> tuple[str | None, list[OptimizeResult]]:
+    label, found = arg if isinstance(arg, tuple) else (None, arg)
+    if isinstance(found, OptimizeResult):
+        return label, [found]
+    if isinstance(found, Iterable):
+        group = list(found)
+        if group and all(isinstance(one, OptimizeResult) for one in group):
+            return label, group
+    raise ValueError(f"expected a result, a list of results, or a pair of a label and one of these; got {arg!r}")
+
+
+def _traces(ax: Any, args: Sequence[Any], trace: Callable[[Any], Any]) -> None:
+    colors = _pyplot().cm.viridis(np.linspace(0.25, 1.0, len(args)))
+    for (label, group), color in zip(map(_group, args), colors, strict=True):
+        traces = [trace(one.func_vals) for one in group]
+        longest = max(map(len, traces))
+        for one in traces if len(traces) > 1 else ():
+            ax.plot(range(1, 1 + len(one)), one, c=color, alpha=0.2)
+        table = np.array([np.pad(one, (0, longest - len(one)), constant_values=np.nan) for one in traces])
+        known = np.isfinite(table).any(axis=0)  # all calls up to one of them may have failed
+        calls = np.arange(1, 1 + longest)[known]
+        ax.plot(calls, np.nanmean(table[:, known], axis=0), c=color, marker=".", markersize=12, lw=2, label=label)
+
+
+def _shown(result: OptimizeResult, plot_dims: Sequence[Any] | None, labels: Sequence[str] | None) -> list[Shown]:
+    space = result.space
+    if plot_dims is None:
+        found = [(place, one) for place, one in enumerate(space.dimensions) if not one.is_constant]
+    else:
+        found = space[list(plot_dims)]
+    names = labels if labels is not None else [one.name or f"$X_{{{place}}}$" for place, one in found]
+    if len(names) != len(found):
+        raise ValueError(f"dimensions has {len(names)} labels for {len(found)} dimensions; give one for each")
+    if any(one.when for _, one in found):
+        raise ValueError(
+            "a space with dimensions that are not always there cannot be drawn as a matrix; choose others as plot_dims"
+        )
+    return [(place, one, name) for (place, one), name in zip(found, names, strict=True)]
+
+
+def _is(word: Any, wanted: str) -> bool:
+    return isinstance(word, str) and word == wanted
+
+
+def _point(result: OptimizeResult, word: Any, n_search: int | None) -> list[Any]:
+    if not isinstance(word, str):
+        if len(word) != result.space.n_dims:
+            raise ValueError(f"a point needs {result.space.n_dims} values, got {len(word)}")
+        return list(word)
+    if word == "result":
+        return list(result.x)
+    if word == "expected_minimum":
+        return expected_minimum(result, n_search or 20)[0]
+    if word == "expected_minimum_random":
+        return expected_minimum_random_sampling(result, min(n_search or 10_000, 100_000))[0]
+    raise ValueError(f"expected 'result', 'expected_minimum', 'expected_minimum_random' or a point, got {word!r}")
+
+
+def _place(one: Dimension, value: Any) -> float:
+    return one.index(value) if isinstance(one, Categorical) else float(value)
+
+
+def _values(one: Any, n_points: int) -> list[Any]:
+    """Values along a dimension; all of them if there are few."""
+    if isinstance(one, Categorical):
+        return list(one.categories)
+    found = [one.from_engine(value) for value in one._unscaled(_evenly(one, n_points))]
+    return sorted(set(found))
+
+
+def _edges(one: Any, bins: int) -> Any:
+    if isinstance(one, Categorical):
+        return np.arange(len(one.categories) + 1) - 0.5
+    return np.unique(one._unscaled(_evenly(one, bins + 1)))
+
+
+def _evenly(one: Any, n: int) -> Any:
+    """Places along the scale of a dimension."""
+    low, high = one._scaled([one.low, one.high])
+    return np.linspace(low, high, n)
+
+
+def _contour(ax: Any, x: list[float], y: list[float], means: Any, levels: int, zscale: str, cmap: str) -> None:
+    from matplotlib.ticker import LogLocator
+
+    locator = LogLocator() if zscale == "log" else None
+    ax.contourf(x, y, means, levels, locator=locator, cmap=cmap)
+
+
+def _matrix(n: int, size: float, wspace: float, hspace: float, ax: Any) -> Any:
+    from matplotlib import gridspec
+
+    if ax is None:
+        figure, _ = _pyplot().subplots(figsize=(size * n, size * n))
+        figure.clear()
+        grid: Any = gridspec.GridSpec(n, n, figure=figure, wspace=wspace, hspace=hspace)
+    else:
+        figure = ax.get_figure()
+        grid = gridspec.GridSpecFromSubplotSpec(n, n, subplot_spec=ax.get_subplotspec(), wspace=wspace, hspace=hspace)
+        ax.axis("off")
+    axes: Any = np.empty((n, n), dtype=object)
+    for i in range(n):
+        for j in range(n):
+            axes[i, j] = figure.add_subplot(grid[i, j])
+    return axes
+
+
+def _frame(axes: Any, shown: list[Shown], label: str) -> None:
+    """Limits, scales and labels: of all rows on the left, of all columns below."""
+    n = len(shown)
+    for i, (_, one, name) in enumerate(shown):
+        for j, (_, other, other_name) in enumerate(shown[: i + 1]):
+            ax = axes[i, j]
+            _scale(ax.xaxis, ax.set_xlim, ax.set_xscale, other)
+            if i == j:
+                ax.yaxis.tick_right()
+                ax.yaxis.set_label_position("right")
+                ax.set_ylabel(label)
+            else:
+                _scale(ax.yaxis, ax.set_ylim, ax.set_yscale, one)
+                if j == 0:
+                    ax.set_ylabel(name)
+                else:
+                    ax.tick_params(labelleft=False)
+            if i == n - 1:
+                ax.set_xlabel(other_name)
+                ax.tick_params(axis="x", labelrotation=45)
+            elif i != j:
+                ax.tick_params(labelbottom=False)
+        for j in range(i + 1, n):
+            axes[i, j].axis("off")
+
+
+def _scale(axis: Any, set_limits: Callable[..., Any], set_scale: Callable[[str], Any], one: Any) -> None:
+    if isinstance(one, Categorical):
+        axis.set_ticks(range(len(one.categories)), [str(category) for category in one.categories])
+        return
+    if one.prior == "log-uniform":
+        set_scale("log")
+    set_limits(one.low, one.high)
