@@ -63,7 +63,7 @@ fn send(child: &Child, signal: Signal) {
 #[test]
 fn objectives_end_when_optimist_is_killed() {
     for mode in ["once", "serve"] {
-        for signal in [Signal::KILL, Signal::QUIT] {
+        for signal in [Signal::KILL, Signal::ABORT] {
             let folder = Folder::new();
             hanging_study(&folder, mode);
             let mut run = start(&folder);
