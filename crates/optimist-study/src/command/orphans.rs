@@ -56,7 +56,15 @@ mod tests {
 
     #[test]
     fn only_what_carries_the_owner_is_killed() {
-        let start = |owner: &str| Command::new("sleep").arg("100").env(VARIABLE, owner).spawn().unwrap();
+        let start = |owner: &str| {
+            let child = Command::new("sleep").arg("100").env(VARIABLE, owner).spawn().unwrap();
+            // `spawn` returns a moment before the kernel shows the new program's environment.
+            let (process, entry) = (format!("/proc/{}", child.id()), format!("{VARIABLE}={owner}"));
+            while !carries(Path::new(&process), &entry) {
+                std::thread::yield_now();
+            }
+            child
+        };
         let owner = format!("here:{}", std::process::id());
         let (mut orphan, mut other) = (start(&owner), start(&format!("{owner}0")));
         end(&owner);
