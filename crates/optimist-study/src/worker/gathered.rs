@@ -3,6 +3,7 @@
 //!
 //! Given: how many wait. Gives: a trial to each. Does not know: how a trial is claimed.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,14 +18,17 @@ pub(super) struct Gathered {
     jobs: Mutex<VecDeque<Job>>,
 }
 
-/// A worker waits for the study as long as this is there.
-pub(super) struct Waiting<'a>(&'a Gathered);
+/// A worker that waits for the study, until it has been served or this is dropped.
+pub(super) struct Waiting<'a> {
+    gathered: &'a Gathered,
+    is_counted: Cell<bool>,
+}
 
 impl Gathered {
     /// A worker begins to wait for the study, which others may be using.
     pub fn wait(&self) -> Waiting<'_> {
         self.n_waiting.fetch_add(1, Ordering::SeqCst);
-        Waiting(self)
+        Waiting { gathered: self, is_counted: Cell::new(true) }
     }
 }
 
@@ -32,17 +36,24 @@ impl Waiting<'_> {
     /// A trial for a worker that has the study to itself: one that was claimed for it, or the first of those that `claim` gives
     /// when it is told how many wait. The others are left for these.
     pub fn take<E>(&self, claim: impl FnOnce(usize) -> Result<Vec<Job>, E>) -> Result<Option<Job>, E> {
-        let mut jobs = lock(&self.0.jobs);
+        let mut jobs = lock(&self.gathered.jobs);
         if jobs.is_empty() {
-            jobs.extend(claim(self.0.n_waiting.load(Ordering::SeqCst))?);
+            jobs.extend(claim(self.gathered.n_waiting.load(Ordering::SeqCst))?);
         }
+        self.leave(); // before the next worker counts: a trial that is claimed for nobody would stay behind
         Ok(jobs.pop_front())
+    }
+
+    fn leave(&self) {
+        if self.is_counted.replace(false) {
+            self.gathered.n_waiting.fetch_sub(1, Ordering::SeqCst);
+        }
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.0.n_waiting.fetch_sub(1, Ordering::SeqCst);
+        self.leave();
     }
 }
 
@@ -70,5 +81,26 @@ mod tests {
         assert_eq!(third.take(never), Ok(Some(job(2))));
         drop((second, third));
         assert_eq!(gathered.wait().take(|n| Ok::<_, ()>(vec![job(n)])), Ok(Some(job(1))), "one waits");
+    }
+
+    #[test]
+    fn who_has_a_trial_is_not_claimed_for_again() {
+        let gathered = Gathered::default();
+        let claim = |n| Ok::<_, ()>((0..n).map(job).collect());
+        let served = gathered.wait();
+        assert_eq!(served.take(claim), Ok(Some(job(0))));
+        let second = gathered.wait();
+        assert_eq!(
+            second.take(|n| Ok::<_, ()>(vec![job(n)])),
+            Ok(Some(job(1))),
+            "the first is served, though it is still there"
+        );
+        let failing = gathered.wait();
+        assert_eq!(failing.take(|_| Err(())), Err(()));
+        assert_eq!(
+            failing.take(|n| Ok::<_, ()>(vec![job(n)])),
+            Ok(Some(job(1))),
+            "what failed is tried again"
+        );
     }
 }
