@@ -36,17 +36,39 @@ pub fn build_for(
     seed: u64,
 ) -> Result<Box<dyn Contestant>, OptimizerError> {
     let failed = |error: String| OptimizerError(format!("optimizer `{name}`: {error}"));
+    let (base, at_once) = at_once(name)?;
     if !fits(name, domain) {
-        return Err(failed("peers know no constraints; give it a task without them".to_owned()));
+        return Err(failed("peers don't support constraints; choose a task without them".to_owned()));
     }
-    if peer::NAMES.contains(&name) {
+    if peer::NAMES.contains(&base) {
+        if at_once > 1 {
+            return Err(failed(
+                "a peer is told one trial before it is asked for the next; leave out `@`".to_owned(),
+            ));
+        }
         let peer =
-            peer::start_for(name, domain, goals, trials, seed).map_err(|error| failed(error.to_string()))?;
+            peer::start_for(base, domain, goals, trials, seed).map_err(|error| failed(error.to_string()))?;
         return Ok(Box::new(peer));
     }
-    let method: Method = name.parse().map_err(|error| OptimizerError(with_peers(name, error).to_string()))?;
+    let method: Method = base.parse().map_err(|error| OptimizerError(with_peers(base, error).to_string()))?;
     let own = method.build_for(domain, goals, trials, seed).map_err(|error| failed(error.to_string()))?;
     Ok(Box::new(own))
+}
+
+/// What is before the `@` of a name, and the number behind it: how many trials are under way at the same time. `go-ucb@4` is
+/// asked for its next point while three others are pending.
+///
+/// # Errors
+/// If it is not a number from 1.
+pub fn at_once(name: &str) -> Result<(&str, usize), OptimizerError> {
+    let Some((base, number)) = name.split_once('@') else { return Ok((name, 1)) };
+    let wrong = || {
+        OptimizerError(format!(
+            "optimizer `{name}`: `@{number}` must be a number of trials from 1, as in `go-ucb@4`"
+        ))
+    };
+    let at_once: usize = number.parse().map_err(|_| wrong())?;
+    if at_once == 0 { Err(wrong()) } else { Ok((base, at_once)) }
 }
 
 /// Whether an optimizer can search a domain: peers know the cube, not constraints in it. Moving their proposals to the
@@ -102,6 +124,10 @@ mod tests {
         ] {
             assert_eq!(error(typed), format!("there is no optimizer `{typed}`; did you mean `{meant}`?"));
         }
+        for typed in ["go-ucb@", "go-ucb@0", "go-ucb@four"] {
+            assert!(error(typed).contains("must be a number of trials from 1"), "{typed}");
+        }
+        assert_eq!(check(&["go-ucb@4", "go-ucb:aim=regret@8"]), Ok(()));
         let stranger = error("simplex");
         assert!(stranger.starts_with("there is no optimizer `simplex`; choose from go-ucb, "), "{stranger}");
     }

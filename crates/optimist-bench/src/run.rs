@@ -6,7 +6,7 @@
 //! Knows no optimizer by name (`optimizers` does) and prints nothing: `watch` hears of progress.
 
 use std::any::Any;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
@@ -307,9 +307,11 @@ fn play_safely(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> 
         .unwrap_or_else(|panic| Err(Reason::Panicked(panic_message(&*panic))))
 }
 
-/// One run: `n` points that every optimizer is given, then `horizon` that it asks for.
+/// One run: `n` points that every optimizer is given, then `horizon` that it asks for. It is told each outcome when as many trials
+/// are under way as its name says, the oldest first, as if all took equally long.
 fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<RunRecord, Reason> {
     let (task, rounds) = (cell.task, cell.task.n + cell.horizon);
+    let (_, at_once) = optimizers::at_once(cell.optimizer)?;
     let Luck { phase_one, trials, mut rng } = Luck::draw(task, rounds, cell.rep, seed);
     let mut contestant = build(cell.optimizer, &task.domain, rounds, rng.random())?;
     let mut record = RunRecord {
@@ -322,7 +324,11 @@ fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<
         engine: optimizers::engine(cell.optimizer),
         ..RunRecord::default()
     };
+    let value_at = |round: usize, x: &[f64]| {
+        task.value(x, cell.rep, train).map_err(|error| Reason::NoValue { round, error })
+    };
     let mut best_observed = BestObserved::default();
+    let mut under_way = VecDeque::new();
     for (index, luck) in trials.iter().enumerate() {
         let round = index + 1;
         let x = match phase_one.get(index) {
@@ -333,18 +339,21 @@ fn play(cell: &Cell, seed: u64, build: &Build<'_>, train: &Train<'_>) -> Result<
         if !task.domain.contains(&x) {
             return Err(Reason::Infeasible { round, x });
         }
-        let value_at =
-            |x: &[f64]| task.value(x, cell.rep, train).map_err(|error| Reason::NoValue { round, error });
-        let value = value_at(&x)?;
-        let outcome = task.outcome(&x, value, *luck);
-        match outcome {
-            Outcome::Value { y, .. } => best_observed.update(y, value),
-            Outcome::Failed => record.failed.push(round),
-        }
+        let value = value_at(round, &x)?;
         record.values.push(value);
-        contestant.tell(Observation { x, outcome }).map_err(|error| gave_up(round, error))?;
-        for _ in checkpoints(rounds).iter().filter(|checkpoint| **checkpoint == round) {
-            record.answers.push(answer(&*contestant, round, &best_observed, task, &value_at)?);
+        under_way.push_back((round, x, value, *luck));
+        while under_way.len() >= at_once || round == rounds {
+            let Some((round, x, value, luck)) = under_way.pop_front() else { break };
+            let outcome = task.outcome(&x, value, luck);
+            match outcome {
+                Outcome::Value { y, .. } => best_observed.update(y, value),
+                Outcome::Failed => record.failed.push(round),
+            }
+            contestant.tell(Observation { x, outcome }).map_err(|error| gave_up(round, error))?;
+            for _ in checkpoints(rounds).iter().filter(|checkpoint| **checkpoint == round) {
+                let value_at = |x: &[f64]| value_at(round, x);
+                record.answers.push(answer(&*contestant, round, &best_observed, task, &value_at)?);
+            }
         }
     }
     Ok(record)

@@ -104,6 +104,55 @@ fn asks_of_jobs_side_by_side_have_one_thread_each_and_one_job_has_all() {
     assert_eq!(n_threads(1), [rayon::current_num_threads()]);
 }
 
+/// Random search that counts the trials that are under way when it is asked.
+struct Open {
+    random: Box<dyn Contestant>,
+    n_open: usize,
+    seen: Arc<Mutex<Vec<usize>>>,
+}
+
+impl Contestant for Open {
+    fn ask(&mut self, rng: &mut Rng) -> Result<Vec<f64>, ContestantError> {
+        self.seen.lock().unwrap().push(self.n_open);
+        self.n_open += 1;
+        self.random.ask(rng)
+    }
+
+    fn tell(&mut self, observation: Observation) -> Result<(), ContestantError> {
+        self.n_open -= 1;
+        self.random.tell(observation)
+    }
+
+    fn recommend(&self) -> Option<Recommendation> {
+        self.random.recommend()
+    }
+}
+
+#[test]
+fn as_many_trials_are_under_way_as_the_name_says_and_all_are_told_in_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let play = |name: &str| {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let build = |name: &str, domain: &Domain, trials: usize, seed: u64| -> Built {
+            let random = optimizers::build(name, domain, trials, seed)?;
+            Ok(Box::new(Open { random, n_open: 0, seen: seen.clone() }))
+        };
+        let grids = vec![grid(&["branin-noise10"], &[name], 1)];
+        let experiment = Experiment { grids, horizon: Some(6), seed: 0, jobs: 1 };
+        let out = folder.path().join(name);
+        assert!(run(&experiment, &out, &build, &trainer::nobody, &|_| {}).unwrap().is_empty());
+        let record = results::read(&out).unwrap().remove(0);
+        let answered: Vec<usize> = record.answers.iter().map(|answer| answer.trials).collect();
+        assert_eq!(answered, [2, 3, 6]);
+        (seen.lock().unwrap().clone(), record.values)
+    };
+    let (alone, values) = play("random");
+    assert_eq!(alone, [0; 6]);
+    let (seen, same) = play("random@3");
+    assert_eq!(seen, [0, 1, 2, 2, 2, 2]);
+    assert_eq!(values, same, "random search does not care");
+}
+
 #[test]
 fn the_grids_of_an_experiment_have_their_own_repetitions_and_a_cell_of_two_is_played_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -188,7 +237,7 @@ fn peers_are_left_out_of_tasks_with_constraints() {
     assert_eq!(Vec::from_iter(experiment.unfit()), [("g01", "pycma")]);
     let g01 = task::find("g01").unwrap();
     let error = optimizers::build("pycma", &g01.domain, 1, 0).err().unwrap();
-    assert!(error.to_string().contains("peers know no constraints"), "{error}");
+    assert!(error.to_string().contains("peers don't support constraints"), "{error}");
 }
 
 struct Listener {

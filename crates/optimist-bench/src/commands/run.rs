@@ -27,9 +27,10 @@ pub struct RunArgs {
     half: Option<HalfArg>,
     /// Optimizers: go-ucb, gp-ei, gp-pi, gp-ucb, turbo, tpe, cma-es, sobol, random.
     ///
-    /// A preset or settings follow after colons: go-ucb:paper, go-ucb:family=anova:warp=false. Peers, once
-    /// scripts/peers-env has made their environment: botorch:gp-ei, botorch:gp-pi, botorch:gp-ucb, botorch:turbo,
-    /// hebo, optuna:cma-es, optuna:gp, optuna:tpe, pycma, skopt, smac.
+    /// A preset or settings follow after colons: go-ucb:paper, go-ucb:family=anova:warp=false. `@4` keeps
+    /// four trials running at the same time: go-ucb@4. Peers, once scripts/peers-env has made their environment:
+    /// botorch:gp-ei, botorch:gp-pi, botorch:gp-ucb, botorch:turbo, hebo, optuna:cma-es, optuna:gp, optuna:tpe, pycma,
+    /// skopt, smac.
     #[arg(long, value_delimiter = ',', default_value = "go-ucb,random")]
     optimizers: Vec<String>,
     /// Repetitions of each task with each optimizer.
