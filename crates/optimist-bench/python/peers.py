@@ -402,6 +402,77 @@ class BoTorchGpEi(BoTorchGp):
         return LogExpectedImprovement(model, best_f=best)
 
 
+class BoTorchSeveral(BoTorch):
+    """A SingleTaskGP with its defaults for each outcome. Several goals: qLogNoisyExpectedHypervolumeImprovement with 128 samples;
+    one: LogConstrainedExpectedImprovement over the best feasible value, or while there is none the log probability of being
+    feasible. A trial in which anything failed is left out. Starts as BoTorchGp does."""
+
+    N_SAMPLES = 128
+
+    def __init__(self, dim, seed, budget, goals):
+        super().__init__(dim, seed, budget)
+        self.goals, self.n_asked = goals, 0
+
+    def tell(self, x, values):
+        if None not in values:
+            self.x.append(x)
+            self.y.append(values)
+
+    def ask(self):
+        from botorch.optim import optimize_acqf
+
+        self.n_asked += 1
+        if len(self.x) < BoTorchGp.N_INIT:
+            return self.sobol(self.n_asked, self.seed)[-1].tolist()
+        acquisition = self.for_one_goal if len(maximised(self.goals)) < 2 else self.for_several_goals
+        x, _ = optimize_acqf(
+            acquisition(self.tensor(self.x), self.tensor(self.y)),
+            bounds=self.bounds(),
+            q=1,
+            num_restarts=10,
+            raw_samples=512,
+        )
+        return x[0].clamp(0, 1).tolist()
+
+    def model(self, x, y):
+        from botorch.fit import fit_gpytorch_mll
+        from botorch.models import ModelListGP, SingleTaskGP
+        from gpytorch.mlls import SumMarginalLogLikelihood
+
+        model = ModelListGP(*[SingleTaskGP(x, y[:, k : k + 1]) for k in range(y.shape[1])])
+        fit_gpytorch_mll(SumMarginalLogLikelihood(model.likelihood, model))
+        return model
+
+    def for_several_goals(self, x, y):
+        from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
+        from botorch.acquisition.multi_objective.objective import IdentityMCMultiOutputObjective
+        from botorch.sampling import SobolQMCNormalSampler
+
+        wanted = maximised(self.goals)
+        return qLogNoisyExpectedHypervolumeImprovement(
+            model=self.model(x, y),
+            ref_point=[self.goals[k]["reference"] for k in wanted],
+            X_baseline=x,
+            sampler=SobolQMCNormalSampler(self.torch.Size([self.N_SAMPLES]), seed=self.seed),
+            objective=IdentityMCMultiOutputObjective(outcomes=wanted),
+            constraints=[lambda z, k=k, bound=bound: bound - z[..., k] for k, bound in bounds(self.goals)] or None,
+            prune_baseline=True,
+        )
+
+    def for_one_goal(self, x, y):
+        from botorch.acquisition.analytic import LogConstrainedExpectedImprovement, LogProbabilityOfFeasibility
+
+        limits = {k: (bound, None) for k, bound in bounds(self.goals)}
+        feasible = self.torch.stack([y[:, k] >= bound for k, (bound, _) in limits.items()]).all(dim=0)
+        model = self.model(x, y)
+        if not feasible.any():
+            return LogProbabilityOfFeasibility(model, constraints=limits)
+        (wanted,) = maximised(self.goals)
+        return LogConstrainedExpectedImprovement(
+            model, best_f=y[feasible, wanted].max(), objective_index=wanted, constraints=limits
+        )
+
+
 class BoTorchGpPi(BoTorchGp):
     def acquisition(self, model, best):
         from botorch.acquisition.analytic import LogProbabilityOfImprovement
@@ -577,6 +648,7 @@ SEVERAL = {
     "optuna:gp": OptunaGpSeveral,
     "optuna:nsga-ii": OptunaNsga2,
     "pymoo:nsga-ii": PymooNsga2,
+    "botorch:gp-ei": BoTorchSeveral,
 }
 
 ONE = [{"goal": "maximize"}]

@@ -18,7 +18,7 @@ pub struct OutcomesArgs {
     /// Optimizers: go-ucb, gp-ei, tpe, nsga-ii, cma-es (one goal), sobol, random.
     ///
     /// Peers, once scripts/peers-env has made their environment: optuna:tpe, optuna:nsga-ii, optuna:gp,
-    /// pymoo:nsga-ii.
+    /// pymoo:nsga-ii, botorch:gp-ei (qLogNEHVI for several goals, constrained log-EI for one).
     #[arg(long, value_delimiter = ',', default_value = "go-ucb,random")]
     optimizers: Vec<String>,
     /// Trials of a run, eight given points among them.

@@ -123,20 +123,45 @@ impl<'a> Standings<'a> {
         text.push('\n');
     }
 
-    /// Mean ranks over the problems that all of the optimizers have played: all of the group, or else those that everybody played.
+    /// Mean ranks among the optimizers that played every problem. Slow ones that played a sample are ranked with the others in a table
+    /// of its own, over the problems that everybody played.
     fn write_ranks(&self, text: &mut String, kinds: &[(&str, Vec<&Problem>)]) {
-        let header: Vec<String> = kinds
-            .iter()
-            .map(|(name, problems)| format!("{name} ({})", self.shared(problems).len()))
-            .collect();
+        let all = kinds.first().map_or(&[][..], |(_, problems)| problems);
+        let everybody = self.names(all);
+        let thorough: BTreeSet<&str> =
+            everybody.iter().copied().filter(|name| all.iter().all(|p| self.has_played(p, name))).collect();
+        if !thorough.is_empty() {
+            self.write_ranks_of(text, kinds, &thorough);
+        }
+        if thorough != everybody {
+            let shared: Vec<(&str, Vec<&Problem>)> = kinds
+                .iter()
+                .map(|(kind, problems)| {
+                    let by_all =
+                        |problem: &&&Problem| everybody.iter().all(|name| self.has_played(problem, name));
+                    (*kind, problems.iter().filter(by_all).copied().collect())
+                })
+                .filter(|(_, problems): &(_, Vec<&Problem>)| !problems.is_empty())
+                .collect();
+            if !shared.is_empty() {
+                let _ = writeln!(text, "On the problems that everybody played:\n");
+                self.write_ranks_of(text, &shared, &everybody);
+            }
+        }
+    }
+
+    fn write_ranks_of(&self, text: &mut String, kinds: &[(&str, Vec<&Problem>)], names: &BTreeSet<&str>) {
+        let header: Vec<String> =
+            kinds.iter().map(|(kind, problems)| format!("{kind} ({})", problems.len())).collect();
         let _ = writeln!(text, "| mean rank | {} | ask, ms |", header.join(" | "));
         let _ = writeln!(text, "|---|{}--:|", "--:|".repeat(kinds.len()));
-        let mut rows: Vec<(&str, Vec<f64>)> = Vec::new();
         let all = kinds.first().map_or(&[][..], |(_, problems)| problems);
-        for name in self.names(all) {
-            let rank = |(_, problems): &(&str, Vec<&Problem>)| self.mean_rank(&self.shared(problems), name);
-            rows.push((name, kinds.iter().map(rank).collect()));
-        }
+        let mut rows: Vec<(&str, Vec<f64>)> = names
+            .iter()
+            .map(|name| {
+                (*name, kinds.iter().map(|(_, problems)| self.mean_rank(problems, name, names)).collect())
+            })
+            .collect();
         rows.sort_by(|a, b| a.1[0].total_cmp(&b.1[0]));
         for (name, ranks) in rows {
             let ranks: Vec<String> = ranks.iter().map(|rank| format!("{rank:.2}")).collect();
@@ -145,21 +170,16 @@ impl<'a> Standings<'a> {
         text.push('\n');
     }
 
-    /// Of these problems, those that every optimizer has played that played any.
-    fn shared<'p>(&self, problems: &[&'p Problem]) -> Vec<&'p Problem> {
-        let names = self.names(problems);
-        let played_by_all = |problem: &&&Problem| self.names(&[problem]) == names;
-        problems.iter().filter(played_by_all).copied().collect()
+    fn has_played(&self, problem: &Problem, name: &str) -> bool {
+        self.runs(problem).any(|record| record.optimizer == name)
     }
 
-    fn mean_rank(&self, problems: &[&Problem], name: &str) -> f64 {
+    /// The mean place of `name` among `names`, by the mean gap on each problem.
+    fn mean_rank(&self, problems: &[&Problem], name: &str, names: &BTreeSet<&str>) -> f64 {
         let rank = |problem: &&Problem| {
             let own = self.gap(problem, name).map_or(f64::INFINITY, |gap| gap.mean);
-            let others: Vec<f64> = self
-                .names(&[problem])
-                .into_iter()
-                .filter_map(|other| Some(self.gap(problem, other)?.mean))
-                .collect();
+            let others: Vec<f64> =
+                names.iter().filter_map(|other| Some(self.gap(problem, other)?.mean)).collect();
             let less = others.iter().filter(|gap| **gap < own).count() as f64;
             let equal = others.iter().filter(|gap| **gap == own).count() as f64;
             less + 0.5 * (equal + 1.0)
@@ -204,5 +224,47 @@ impl<'a> Standings<'a> {
         };
         let (ours, theirs) = (of(REFERENCE), of(other));
         ours.into_iter().filter_map(|(run, gap)| Some(theirs.get(&run)? - gap)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::several::select;
+
+    fn run(problem: &str, optimizer: &str, achieved: f64) -> SeveralRecord {
+        SeveralRecord {
+            problem: problem.to_owned(),
+            optimizer: optimizer.to_owned(),
+            achieved: vec![achieved],
+            ..SeveralRecord::default()
+        }
+    }
+
+    /// The row of an optimizer in the nth table of ranks.
+    fn row(text: &str, table: usize, optimizer: &str) -> String {
+        let table = text.split("| mean rank |").nth(table + 1).unwrap().split("\n\n").next().unwrap();
+        table
+            .lines()
+            .find(|line| line.starts_with(&format!("| {optimizer} |")))
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    #[test]
+    fn who_played_a_sample_is_ranked_on_the_sample_and_changes_no_other_rank() {
+        let problems = select(&["zdt1", "zdt2"]).unwrap();
+        let records = [
+            run("zdt1", "go-ucb", 2.0),
+            run("zdt1", "random", 1.0),
+            run("zdt1", "botorch:gp-ei", 3.0),
+            run("zdt2", "go-ucb", 1.0),
+            run("zdt2", "random", 2.0),
+        ];
+        let text = Standings::new(&problems, &records, 1).to_markdown();
+        assert!(row(&text, 0, "go-ucb").starts_with("| go-ucb | 1.50 |"), "{text}");
+        assert_eq!(row(&text, 0, "botorch:gp-ei"), "", "{text}");
+        assert!(row(&text, 1, "botorch:gp-ei").starts_with("| botorch:gp-ei | 1.00 |"), "{text}");
+        assert!(row(&text, 1, "go-ucb").starts_with("| go-ucb | 2.00 |"), "{text}");
     }
 }
