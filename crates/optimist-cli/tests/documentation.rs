@@ -328,6 +328,19 @@ fn the_reference_of_commands_has_every_command_and_option() {
 }
 
 #[test]
+fn the_reference_of_python_has_every_public_name() {
+    let package = read("python/optimist/__init__.py");
+    let (_, list) = package.split_once("__all__ = [").expect("the package lists its names");
+    let list = list.split(']').next().unwrap_or_default();
+    let public: BTreeSet<&str> = list.split('"').skip(1).step_by(2).collect();
+    assert!(public.len() > 30, "{public:?}");
+    let page = read("docs/reference/python.md");
+    let shown: BTreeSet<&str> = page.lines().filter_map(|line| line.strip_prefix("::: optimist.")).collect();
+    let missing: Vec<&&str> = public.iter().filter(|name| **name != "__version__" && !shown.contains(*name)).collect();
+    assert!(missing.is_empty(), "docs/reference/python.md lacks {missing:?}");
+}
+
+#[test]
 fn the_plots_of_the_page_about_plots_are_drawn() {
     let folder = Folder::new();
     for file in ["film.toml", "notebook.csv"] {
