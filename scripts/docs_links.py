@@ -1,4 +1,4 @@
-"""What the site shows differently from the files in docs/: links that leave docs/, and the list of decisions.
+"""What the site shows differently from the files in docs/: links that leave docs/, the list of decisions, offline search.
 
 A link to a file of the repository works in a checkout. The site doesn't have the file and shows its name instead; a
 file that doesn't exist is an error. So is a broken link in the pages outside docs/, such as README.md, which MkDocs never sees.
@@ -11,6 +11,8 @@ from typing import Any
 from mkdocs.exceptions import PluginError
 
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((\.\./[^)#\s]+)(#[^)\s]*)?\)")
+SHIM = re.compile(r'<script src="https://unpkg\.com/iframe-worker/shim"></script>')
+EXTERNAL = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=["']?https?://[^>]*>""")
 ANY_LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)")
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ +(.+?) *#*$", re.MULTILINE)
@@ -58,6 +60,20 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
 
     markdown = LINK.sub(shown, markdown)
     return markdown + decisions(docs) if page.file.src_uri == "decisions/index.md" else markdown
+
+
+def on_post_page(output: str, *, page: Any, **_: Any) -> str:
+    """Has the page load nothing from elsewhere; called by MkDocs for each page that it has made."""
+    shim = "../" * page.url.count("/") + "assets/offline-search.js"
+    output = SHIM.sub(f'<script src="{shim}"></script>', output)
+    if elsewhere := EXTERNAL.search(output):
+        raise PluginError(f"{page.file.src_uri}: the page would load {elsewhere[0]}")
+    return output
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """The page for addresses that don't exist is only seen on a server, where search needs no shim; called by MkDocs."""
+    return SHIM.sub("", output_content)
 
 
 def decisions(docs: Path) -> str:
