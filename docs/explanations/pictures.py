@@ -16,7 +16,7 @@ TEAL, ORANGE, GREY, DARK = "#0f766e", "#d97706", "#9ca3af", "#374151"
 
 
 def draw_ball() -> plt.Figure:
-    """Lines that three noisy values allow: in the space of weights, and as functions."""
+    """Lines that agree with three noisy values: in the space of weights, and as functions."""
     x, y, ridge, radius = np.array([0.15, 0.35, 0.55]), np.array([0.42, 0.55, 0.52]), 0.02, 0.16
     phi = np.column_stack([np.ones_like(x), x])  # (n_trials, d_w)
     sigma_t = ridge * np.eye(2) + phi.T @ phi  # eq. 3
@@ -28,24 +28,24 @@ def draw_ball() -> plt.Figure:
     features = np.column_stack([np.ones_like(grid), grid])
     highest = (features @ edge).max(axis=1)
     best = int(highest.argmax())  # line 5: the best x under the most optimistic weights
-    hopeful = edge[:, (features[best] @ edge).argmax()]
+    optimistic = edge[:, (features[best] @ edge).argmax()]
 
     figure, (weights, functions) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     weights.fill(*edge, color=TEAL, alpha=0.15)
     weights.plot(*edge, color=TEAL, lw=1)
     weights.plot(*w_hat, "o", color=DARK)
     weights.annotate(r"$\hat w_t$: best fit", w_hat, xytext=(8, 6), textcoords="offset points", color=DARK)
-    weights.plot(*hopeful, "*", color=ORANGE, ms=13)
-    weights.annotate("most hopeful", hopeful, xytext=(12, -4), textcoords="offset points", color=ORANGE)
-    weights.set(xlabel="weight 1: height at x = 0", ylabel="weight 2: slope", title="The ball: weights that the data allow")
+    weights.plot(*optimistic, "*", color=ORANGE, ms=13)
+    weights.annotate("most optimistic", optimistic, xytext=(12, -4), textcoords="offset points", color=ORANGE)
+    weights.set(xlabel="weight 1: height at x = 0", ylabel="weight 2: slope", title="The ball: weights that agree with the data")
     for w in edge[:, ::12].T:
         functions.plot(grid, features @ w, color=TEAL, alpha=0.25, lw=0.8)
     functions.plot(grid, features @ w_hat, color=DARK, lw=1.5, label="best fit")
-    functions.plot(grid, features @ hopeful, color=ORANGE, lw=2, label="most hopeful")
+    functions.plot(grid, features @ optimistic, color=ORANGE, lw=2, label="most optimistic")
     functions.plot(x, y, "o", color=DARK, label="measured")
     functions.axvline(grid[best], color=ORANGE, ls=":", lw=1)
     functions.plot(grid[best], highest[best], "*", color=ORANGE, ms=13)
-    functions.set(xlabel="x", ylabel="f(x)", title="The same weights as functions; next: the star")
+    functions.set(xlabel="x", ylabel="f(x)", title="The same weights as functions")
     functions.legend(frameon=False, loc="lower right")
     return figure
 
