@@ -29,7 +29,9 @@ fn commands(page: &str) -> Vec<String> {
     let page = page.replace("\\\n", " ");
     let ends = |line: &str| line.find(['`', '#', '(']).unwrap_or(line.len());
     let after = |line: &str| {
-        let command = line.strip_prefix("    optimist-bench ").or(line.split_once("`optimist-bench ").map(|(_, rest)| rest));
+        let command = line
+            .strip_prefix("    optimist-bench ")
+            .or(line.split_once("`optimist-bench ").map(|(_, rest)| rest));
         command.map(|command| command[..ends(command)].trim().to_owned())
     };
     page.lines().filter_map(after).filter(|command| !command.is_empty()).collect()
@@ -38,7 +40,8 @@ fn commands(page: &str) -> Vec<String> {
 /// The words after an option, split at commas.
 fn listed<'c>(words: &[&'c str], option: &str) -> Vec<&'c str> {
     let at = words.iter().position(|word| *word == option);
-    at.and_then(|at| words.get(at + 1)).map_or(Vec::new(), |list| list.split(',').filter(|name| !name.is_empty()).collect())
+    at.and_then(|at| words.get(at + 1))
+        .map_or(Vec::new(), |list| list.split(',').filter(|name| !name.is_empty()).collect())
 }
 
 #[test]
@@ -59,7 +62,8 @@ fn commands_on_pages_exist_with_their_options_tasks_and_optimizers() {
                 let output = program.args([words[0], "--help"]).output().unwrap();
                 String::from_utf8(output.stdout).unwrap()
             });
-            let known: Vec<&str> = help.split_whitespace().map(|word| word.trim_matches([',', '[', ']'])).collect();
+            let known: Vec<&str> =
+                help.split_whitespace().map(|word| word.trim_matches([',', '[', ']'])).collect();
             let options = words.iter().filter(|word| word.starts_with('-') && word.len() > 1);
             let unknown: Vec<&&str> = options.filter(|option| !known.contains(option)).collect();
             if help.is_empty() || !unknown.is_empty() {
@@ -70,7 +74,8 @@ fn commands_on_pages_exist_with_their_options_tasks_and_optimizers() {
                     wrong.push(format!("{}: {command}: {error}", page.display()));
                 }
                 // Peers are known by name: whether they answer depends on what is installed.
-                let ours = listed(&words, "--optimizers").into_iter().filter(|name| !peer::NAMES.contains(name));
+                let ours =
+                    listed(&words, "--optimizers").into_iter().filter(|name| !peer::NAMES.contains(name));
                 for error in ours.filter_map(|name| optimizers::build(name, &Domain::cube(1), 1, 0).err()) {
                     wrong.push(format!("{}: {command}: {error}", page.display()));
                 }

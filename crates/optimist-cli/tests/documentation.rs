@@ -131,7 +131,9 @@ fn architecture_names_no_module_that_is_gone() {
     let gone: Vec<&&str> = words
         .iter()
         .filter(is_file)
-        .filter(|word| word.rsplit('/').next().is_none_or(|name| !files.contains(name)) && !word.contains('*'))
+        .filter(|word| {
+            word.rsplit('/').next().is_none_or(|name| !files.contains(name)) && !word.contains('*')
+        })
         .filter(|word| !repository().join(word).exists())
         .collect();
     assert!(words.len() > 300, "{} words", words.len());
@@ -155,7 +157,9 @@ fn completed(block: &str) -> String {
     } else {
         for (parent, choices) in [("drum", "\"steel\", \"cast-iron\"")] {
             if block.contains(&format!("{parent} = ")) {
-                tail.push_str(&format!("[parameters.{parent}]\ntype = \"categorical\"\nchoices = [{choices}]\n"));
+                tail.push_str(&format!(
+                    "[parameters.{parent}]\ntype = \"categorical\"\nchoices = [{choices}]\n"
+                ));
             }
         }
         if !has("[parameters") && !has("parameters.") {
@@ -172,7 +176,11 @@ fn study_files_on_pages_can_be_read() {
         for block in blocks(&text, "toml") {
             let text = completed(&block);
             let file = StudyFile::parse(&text);
-            assert!(file.is_ok(), "{page}: {}\n{text}", file.map_or_else(|error| error.to_string(), |_| String::new()));
+            assert!(
+                file.is_ok(),
+                "{page}: {}\n{text}",
+                file.map_or_else(|error| error.to_string(), |_| String::new())
+            );
             n += 1;
         }
     }
@@ -185,11 +193,14 @@ fn compiled() -> Vec<Vec<String>> {
     for name in names("crates") {
         let lib = read(format!("crates/{name}/src/lib.rs"));
         let shown = lib.lines().filter_map(|line| line.strip_prefix("//!")).map(str::trim);
-        sources.push(shown.filter(|line| !line.is_empty() && !line.starts_with("# ")).map(str::to_owned).collect());
+        sources.push(
+            shown.filter(|line| !line.is_empty() && !line.starts_with("# ")).map(str::to_owned).collect(),
+        );
     }
     for example in names("crates/optimist/examples") {
         let code = read(format!("crates/optimist/examples/{example}"));
-        sources.push(code.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect());
+        sources
+            .push(code.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect());
     }
     sources
 }
@@ -201,7 +212,8 @@ fn rust_on_pages_is_code_that_the_tests_compile() {
     for (page, text) in pages() {
         for block in blocks(&text, "rust") {
             let lines: Vec<&str> = block.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-            let is_there = compiled.iter().any(|source| source.windows(lines.len()).any(|part| part == lines));
+            let is_there =
+                compiled.iter().any(|source| source.windows(lines.len()).any(|part| part == lines));
             assert!(is_there, "{page}: no test compiles\n{block}");
             n += 1;
         }
@@ -303,7 +315,12 @@ fn the_reference_of_commands_has_every_command_and_option() {
         .collect();
     assert!(names.len() > 25, "{names:?}");
     // Those with a page of their own say there what their options are.
-    let others = format!("{}{}{}", read("docs/study-file.md"), read("docs/guides/simulator.md"), read("docs/plots.md"));
+    let others = format!(
+        "{}{}{}",
+        read("docs/study-file.md"),
+        read("docs/guides/simulator.md"),
+        read("docs/plots.md")
+    );
     let mut missing = Vec::new();
     for name in names {
         if !page.contains(&format!("`{name}")) && !page.contains(&format!(", `{name}`")) {
@@ -341,7 +358,8 @@ fn the_reference_of_python_has_every_public_name() {
     assert!(public.len() > 30, "{public:?}");
     let page = read("docs/reference/python.md");
     let shown: BTreeSet<&str> = page.lines().filter_map(|line| line.strip_prefix("::: optimist.")).collect();
-    let missing: Vec<&&str> = public.iter().filter(|name| **name != "__version__" && !shown.contains(*name)).collect();
+    let missing: Vec<&&str> =
+        public.iter().filter(|name| **name != "__version__" && !shown.contains(*name)).collect();
     assert!(missing.is_empty(), "docs/reference/python.md lacks {missing:?}");
 }
 
