@@ -141,3 +141,31 @@ fn the_guide_for_simulators_can_be_followed() {
     assert!(workers.len() >= 2, "the second worker has measured something: {workers:?}");
     assert!(folder.path().join("crane.csv").exists());
 }
+
+/// The commands for several machines, on one: with the server of `scripts/postgres-test-server`, and `~/crane` in a home of our own.
+#[test]
+fn the_commands_for_several_machines_can_be_followed() {
+    let Ok(storage) = std::env::var("OPTIMIST_TEST_POSTGRES") else {
+        eprintln!("left out: OPTIMIST_TEST_POSTGRES is not set");
+        return;
+    };
+    let home = Folder::new();
+    let crane = home.path().join("crane");
+    std::fs::create_dir(&crane).unwrap();
+    for file in ["crane.py", "study.toml"] {
+        std::fs::copy(repository().join("examples/simulator").join(file), crane.join(file)).unwrap();
+    }
+    let guide = std::fs::read_to_string(repository().join("docs/guides/simulator.md")).unwrap();
+    let (_, block) = guide.split_once("```console\n").unwrap();
+    let block = block.split("\n```").next().unwrap();
+    let commands: Vec<&str> = block.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
+    assert!(commands.len() > 3 && commands[0].starts_with("export OPTIMIST_STORAGE="), "{commands:?}");
+    let binary = Path::new(env!("CARGO_BIN_EXE_optimist")).parent().unwrap();
+    let mut shell = std::process::Command::new("bash");
+    shell.args(["-euc", &format!("{}\noptimist trials crane --json > trials", commands[1..].join("\n"))]);
+    shell.env("OPTIMIST_STORAGE", storage).env("HOME", home.path()).current_dir(&crane);
+    shell.env("PATH", format!("{}:{}", binary.display(), std::env::var("PATH").unwrap()));
+    assert!(shell.status().unwrap().success(), "{block}");
+    let trials = std::fs::read_to_string(crane.join("trials")).unwrap();
+    assert!(trials.lines().count() >= 40 && trials.contains("\"complete\""), "{trials}");
+}
