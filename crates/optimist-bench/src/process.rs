@@ -27,7 +27,7 @@ pub enum ProcessError {
         reason: String,
     },
     /// The process ended before it answered.
-    #[error("ended without an answer; its last words: {last_words}")]
+    #[error("ended without an answer; last output: {last_words}")]
     Ended {
         /// The end of what it wrote to standard error.
         last_words: String,

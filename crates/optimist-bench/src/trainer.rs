@@ -41,7 +41,7 @@ pub enum TrainError {
     NoTrainer,
     /// The process does not answer.
     #[error(
-        "the classifier's process {0}; if this goes on, delete its environment (.venv-real): it is made anew"
+        "the classifier's process {0}; if this persists, delete its environment (.venv-real); it will be recreated"
     )]
     Process(#[from] ProcessError),
     /// The classifier could not be trained.
@@ -57,7 +57,7 @@ pub enum TrainError {
         line: String,
     },
     /// The accuracy could not be kept.
-    #[error("the cache of accuracies: {0}; it may be deleted, and is then made anew")]
+    #[error("the cache of accuracies: {0}; if this persists, delete it; it will be recreated")]
     Cache(#[from] CacheError),
 }
 

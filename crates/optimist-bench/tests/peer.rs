@@ -99,7 +99,7 @@ fn what_went_wrong_is_said() {
         "the peer reported `No module named 'cma'`; scripts/peers-env installs what is missing"
     );
     let dead = error(&mut peer("raise SystemExit('no luck')", cube, 0));
-    assert_eq!(dead.to_string(), "the peer ended without an answer; its last words: no luck");
+    assert_eq!(dead.to_string(), "the peer ended without an answer; last output: no luck");
 
     let mut command = Command::new("python3");
     command.args(["-c", "import time; time.sleep(60)"]);
@@ -132,7 +132,7 @@ fn a_peer_that_breaks_loses_its_own_cells_only() {
     assert_eq!(failures.len(), 2);
     for failure in &failures {
         let text = failure.to_string();
-        assert!(text.starts_with("broken on ") && text.ends_with("its last words: no luck"), "{text}");
+        assert!(text.starts_with("broken on ") && text.ends_with("last output: no luck"), "{text}");
     }
     assert_eq!(results::read(&out).unwrap().len(), 4);
 }

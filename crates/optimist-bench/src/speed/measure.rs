@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(gave_up(PeerError::from(silent).into()), Timing::OverLimit { seconds: 60.0 });
         let ended = ProcessError::Ended { last_words: "no memory".into() };
         let Timing::Failed { reason } = gave_up(PeerError::from(ended).into()) else { panic!("no failure") };
-        assert_eq!(reason, "the peer ended without an answer; its last words: no memory");
+        assert_eq!(reason, "the peer ended without an answer; last output: no memory");
     }
 
     #[test]

@@ -95,7 +95,7 @@ fn measure_apart(command: Command, limit: Duration) -> Timing {
     }
     serde_json::from_str(&answer).unwrap_or_else(|_| {
         let words = process::last_words(&process).unwrap_or_default();
-        failed(format!("its process ended without an answer; its last words: {words}"))
+        failed(format!("its process ended without an answer; last output: {words}"))
     })
 }
 
@@ -164,7 +164,7 @@ mod tests {
         let (started, records) = play(&file, 60, &|_| shell("echo out of memory >&2; exit 3"));
         assert_eq!(started, [10]);
         let Timing::Failed { reason } = &records[0].outcome else { panic!("{records:?}") };
-        assert_eq!(reason, "its process ended without an answer; its last words: out of memory");
+        assert_eq!(reason, "its process ended without an answer; last output: out of memory");
         let (started, records) = play(&file, 60, &|_| says(&measured()));
         assert_eq!((started.len(), records.len()), (3, 3));
     }
