@@ -1,4 +1,4 @@
-// Brings pages to life. Each module does one thing and finds what it is for by attributes; without it, the page still works.
+// Brings pages to life. Each module does one thing and finds its elements by attributes; without it, the page still works.
 import { follow } from "./live.js";
 import { tips } from "./tips.js";
 import { brush } from "./brush.js";

@@ -1,5 +1,5 @@
-// Choosing trials by dragging along an axis of the parallel coordinates. The range becomes conditions of the filter, which the server
-// understands, so that all plots follow, the address can be sent to somebody, and the table shows the same trials.
+// Highlighting trials by dragging along an axis of the parallel coordinates. The range becomes conditions of the filter, which the server
+// applies to all plots; so the address can be shared, and the table can show the same trials.
 import { replace } from "./live.js";
 
 const NEAR = 16; // how far from an axis a drag may begin, in points of the picture

@@ -1,10 +1,10 @@
-// Keeps the live parts of a page up to date: when the server says that a study has new records, the page is asked for again, and parts
-// that differ take the place of the old ones. The server draws everything; nothing is drawn here.
+// Keeps the live parts of a page up to date: when the server reports new records, the page is requested again, and parts that differ
+// replace the old ones. The server draws everything; nothing is drawn here.
 import { refreshed } from "./tools.js";
 
-const LEAST = 600; // milliseconds between two looks
-const LIST = 3000; // how often the list of studies is looked at
-const AGAIN = 1200; // how soon to look again for what is being found out
+const LEAST = 600; // milliseconds between two requests, at least
+const LIST = 3000; // how often the list of studies is requested
+const AGAIN = 1200; // how soon to ask again for what the server is still computing
 
 let looking = false;
 let wanted = false;
@@ -24,13 +24,13 @@ function listen(address) {
   source.addEventListener("record", () => look());
   source.addEventListener("open", () => say(""));
   source.addEventListener("error", () => {
-    say("no connection; trying again");
-    // The browser comes again by itself unless the server has refused.
+    say("connection lost; reconnecting");
+    // The browser reconnects by itself, unless the server has refused the connection.
     if (source.readyState === EventSource.CLOSED) setTimeout(() => listen(address), 5000);
   });
 }
 
-// Looks now, or as soon as the last look is long enough ago; however many records come in between.
+// Requests the page now, or as soon as the last request is long enough ago, however many records arrive in between.
 async function look() {
   wanted = true;
   if (looking || document.hidden) return;
@@ -64,14 +64,14 @@ export function replace(text) {
   askAgain();
 }
 
-// Whether somebody is at work in a part: types, chooses, drags or has ticked something.
+// Whether somebody is using a part: typing, choosing, dragging, or has ticked a box.
 function isBusy(part) {
   const active = document.activeElement;
   const typing = active && active !== document.body && part.contains(active) && active.matches("input, select, textarea, a, summary");
   return typing || part.querySelector(".brushing, input:checked");
 }
 
-// The server is still finding something out, and no record will tell when it is done.
+// The server is still computing something, and no record will announce when it is done.
 function askAgain() {
   if (document.querySelector("[data-again]")) setTimeout(look, AGAIN);
 }

@@ -1,5 +1,5 @@
-// Results that were typed are not lost, whatever becomes of the connection: each field is kept on this device as it is typed, and a result
-// that was entered stays in an outbox here until the server has said that it has it. It is sent again with the same key, so that it counts once.
+// Results survive a lost connection: each field is saved on this device as it is typed, and an entered result stays in an outbox here until
+// the server confirms it. Retries send the same idempotency key, so a result counts once.
 const OUTBOX = "optimist-outbox";
 const DRAFTS = "optimist-drafts";
 const FIRST = 2000; // milliseconds until the first retry, doubled each time up to LONGEST
@@ -38,7 +38,7 @@ function attend(form) {
     event.preventDefault();
     const body = new URLSearchParams(new FormData(form));
     body.set("how", how);
-    body.delete("csrf"); // of the session in which it is sent, which may be another one
+    body.delete("csrf"); // sent as a header instead: the session may be another one by then
     const trial = form.elements.trial.value;
     const item = { to: form.getAttribute("action"), body: body.toString(), key: crypto.randomUUID?.() ?? random(), trial };
     write(OUTBOX, [...read(OUTBOX, []), item]);
@@ -49,7 +49,7 @@ function attend(form) {
   });
 }
 
-// Sends what is in the outbox, in order. What the server refuses for good is shown and taken out.
+// Sends what is in the outbox, in order. Results that the server rejects for good are reported and removed.
 async function send() {
   clearTimeout(timer);
   if (sending) return;
@@ -73,19 +73,18 @@ async function send() {
     } catch {
       answer = null;
     }
-    // Without a connection, without a login, or with a server in trouble it is tried again.
-    // 409 may mean that the same result is on its way already.
+    // Retried without a connection, without a login, or when the server is in trouble. 409 may mean that the first try is still in progress.
     const isUnderWay = answer?.status === 409 && (item.tries = (item.tries ?? 0) + 1) < 4;
     if (!answer || isUnderWay || answer.status >= 500 || [401, 403, 408, 429].includes(answer.status)) {
       write(OUTBOX, [item, ...read(OUTBOX, []).slice(1)]);
-      const why = answer?.status === 401 || answer?.status === 403 ? "log in again, and it is sent" : "it is sent as soon as there is a connection";
-      say(`${count()} kept on this device; ${why}.`);
+      const why = answer?.status === 401 || answer?.status === 403 ? "log in again to send" : "waiting for a connection to send";
+      say(`${count()} saved on this device; ${why}.`);
       timer = setTimeout(send, pause);
       pause = Math.min(2 * pause, LONGEST);
       sending = false;
       return;
     }
-    if (!answer.ok) refused = `Experiment ${item.trial} was not taken: ${await problem(answer)}`;
+    if (!answer.ok) refused = `The result of experiment ${item.trial} was rejected: ${await problem(answer)}`;
     write(OUTBOX, read(OUTBOX, []).slice(1));
     arrived += answer.ok ? 1 : 0;
   }
@@ -102,7 +101,7 @@ async function problem(answer) {
 
 function count() {
   const n = read(OUTBOX, []).length;
-  return n === 1 ? "1 result is" : `${n} results are`;
+  return n === 1 ? "1 result" : `${n} results`;
 }
 
 function say(text) {
@@ -132,6 +131,6 @@ function write(name, value) {
   try {
     localStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // A browser that keeps nothing: the form is still there until it has arrived.
+    // Storage is disabled: the result is only in the form until it has arrived.
   }
 }

@@ -1,5 +1,5 @@
-// What a mark of a plot stands for: shown at once beside the pointer or the finger, where a browser would wait for a second. A mark of a
-// trial is also a way to its page.
+// Tooltips of plots: shown at once beside the pointer or finger, where a browser would wait for a second. Clicking the mark of a trial opens
+// its page.
 export function tips() {
   const tip = document.createElement("div");
   tip.className = "tip";
@@ -50,7 +50,7 @@ export function tips() {
   });
 }
 
-// The title is kept apart, or the browser would show it as well.
+// The title moves to an attribute, or the browser would show it as well.
 function words(mark) {
   const title = mark.querySelector(":scope > title");
   if (title) {

@@ -1,4 +1,4 @@
-// Small things: how long ago something was, copies, printing, the columns of the table.
+// Small things: relative times, copying, printing, the columns of the table.
 const STEPS = [
   [60, "second"],
   [60, "minute"],
@@ -20,7 +20,7 @@ export function tools() {
   document.querySelector("form[data-columns]")?.addEventListener("submit", columns);
 }
 
-// A part of the page is new.
+// Prepares a new part of the page.
 export function refreshed(part) {
   if (part.id) part.drawn = part.innerHTML; // as the server drew it, to see what differs next time
   times(part);

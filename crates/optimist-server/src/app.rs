@@ -16,14 +16,14 @@ use crate::settings::Settings;
 use crate::studies::{Held, Studies};
 use crate::{api, auth, guard, metrics, pages};
 
-/// How often the logs of studies that somebody listens to are looked at.
+/// How often the server looks for new records in studies that somebody listens to.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// What all requests share; cheap to clone.
 #[derive(Clone)]
 pub struct App(Arc<Shared>);
 
-/// What is shared.
+/// What every clone of an [`App`] points to.
 pub struct Shared {
     pub(crate) settings: Settings,
     pub(crate) studies: Studies,
@@ -61,12 +61,12 @@ impl App {
             .merge(metrics::routes())
             .merge(api::routes(self))
             .fallback(|| async {
-                Problem::not_found("there is nothing at this address; / shows the studies, and docs/api.md what programs may ask")
+                Problem::not_found("there is nothing at this address; / lists the studies, and /api/v1/openapi.json describes the API")
             });
         guard::guarded(self, routes).with_state(self.clone())
     }
 
-    /// Looks at what others append to studies that somebody listens to, until the server stops.
+    /// Follows what other processes append to studies that somebody listens to, until the server stops.
     pub async fn watch(self) {
         let mut stopping = self.stopping.subscribe();
         loop {
@@ -88,11 +88,10 @@ impl App {
         &self.door
     }
 
-    /// Refuses a command that came over HTTP and is neither the one that the study has already nor one of those that this server
-    /// was started with.
+    /// Refuses a command that came over HTTP, unless the study has it already or `--allow-command` names it.
     ///
     /// # Errors
-    /// If it is another.
+    /// If the command is refused.
     pub(crate) fn allow_command(
         &self,
         wanted: Option<&Objective>,
@@ -103,15 +102,15 @@ impl App {
             return Ok(());
         }
         Err(Problem::forbidden(
-            "a study cannot be given a command over HTTP: it would run on every worker; leave out `objective`, and say on each \
-             machine what measures a trial (`optimist worker STUDY --file study.toml`), or start the server with `--allow-command`",
+            "a study can't be given a command over HTTP, since every worker would run it; leave out `objective` and pass the study \
+             file on each machine (`optimist worker STUDY --file study.toml`), or start the server with `--allow-command`",
         ))
     }
 
-    /// Does what blocks (storage, models) where that keeps no other request waiting.
+    /// Runs work that blocks (storage, models) on a thread where it doesn't hold up other requests.
     ///
     /// # Errors
-    /// Those of `work`.
+    /// Whatever `work` returns, and status 500 if it panics.
     pub(crate) async fn blocking<T, E>(
         &self,
         work: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
@@ -125,7 +124,7 @@ impl App {
         done.unwrap_or_else(|_| {
             Err(Problem::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
-                "this could not be done because of an error in the server; its log says more, please report it",
+                "internal error; the server's log has the details, please report it as a bug",
             ))
         })
     }

@@ -1,16 +1,16 @@
 //! Studies over HTTP: an API, pages, and who may do what.
 //!
-//! Given: a storage, and how to listen. Gives: a server that keeps the state of each study and follows its log, so that a request
-//! costs what is new. Does not know: anything about trials that `optimist-study` lacks.
+//! Given: a storage, and how to listen. Gives: a server that keeps the state of each study in memory and follows its log, so a
+//! request only reads what is new. Does not know: anything about trials that `optimist-study` lacks.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `app` | what all requests share |
+//! | `app` | the state that all requests share |
 //! | `studies` | the state of each study, and how it follows its log |
-//! | `auth` | who asks, and what they may do |
+//! | `auth` | authentication, roles, accounts |
 //! | `api` | `/api/v1`, from one table of routes |
-//! | `pages` | what people see in a browser |
-//! | `guard` | what every request passes before it is answered |
+//! | `pages` | the dashboard |
+//! | `guard` | the checks that every request passes first |
 //! | `listen` | sockets, TLS, time limits, the graceful stop |
 
 mod api;

@@ -1,4 +1,4 @@
-//! Sockets: TLS, time limits, how many at a time, and the graceful stop.
+//! Sockets: TLS, time limits, the limit on connections, and the graceful stop.
 
 use std::convert::Infallible;
 use std::io;
@@ -27,16 +27,16 @@ use crate::app::App;
 use crate::guard::Peer;
 use crate::settings::Settings;
 
-/// A client has this long for its TLS handshake, and for the head of each request.
+/// How long a client may take for its TLS handshake, and for the head of each request.
 const HEAD: Duration = Duration::from_secs(10);
 
-/// Requests under way have this long to end when the server stops.
+/// How long running requests may take to finish when the server stops.
 const FAREWELL: Duration = Duration::from_secs(10);
 
-/// Connections at a time; others wait.
+/// The most connections at a time; others wait.
 const CONNECTIONS: usize = 2048;
 
-/// How long to wait when the system has no socket to give.
+/// How long to wait before trying again when accepting a connection fails.
 const BREATH: Duration = Duration::from_millis(100);
 
 /// Why a server cannot be started.
@@ -46,46 +46,46 @@ pub enum ServeError {
     /// Its storage cannot be used.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// The address is taken, or not of this machine.
+    /// The address is in use, or belongs to another machine.
     #[error("cannot listen on {address}: {reason}; choose another address or port with --listen")]
     Listen {
-        /// Where it was to listen.
+        /// The address to listen on.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         reason: io::Error,
     },
-    /// Others than this machine can reach it, and nobody could log in.
+    /// Other machines can reach the address, but nobody could log in.
     #[error(
-        "{address} can be reached from other machines, and there are no users; make one with `optimist user add NAME --role admin`, \
+        "{address} can be reached from other machines, but there are no users; add one with `optimist user add NAME --role admin`, \
          or listen on 127.0.0.1"
     )]
     NoUsers {
-        /// Where it was to listen.
+        /// The address to listen on.
         address: SocketAddr,
     },
-    /// Passwords would cross the network readable.
+    /// Passwords would cross the network unencrypted.
     #[error(
-        "{address} can be reached from other machines, and passwords would cross the network readable; give --tls-cert and --tls-key, \
-         name the proxy that does TLS with --proxy, or say --insecure if the network is trusted"
+        "{address} can be reached from other machines, so passwords would cross the network unencrypted; pass --tls-cert and --tls-key, \
+         name your TLS proxy with --proxy, or pass --insecure if you trust the network"
     )]
     NoTls {
-        /// Where it was to listen.
+        /// The address to listen on.
         address: SocketAddr,
     },
     /// A certificate or a key cannot be used.
-    #[error("{}: {reason}; give PEM files, the certificate chain to --tls-cert and its private key to --tls-key", path.display())]
+    #[error("{}: {reason}; pass PEM files: the certificate chain to --tls-cert and its private key to --tls-key", path.display())]
     Tls {
-        /// Which file.
+        /// The PEM file.
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
     },
-    /// The system gave no threads or no events.
+    /// The system could not start threads or watch sockets.
     #[error("cannot start the server: {0}")]
     System(#[from] io::Error),
 }
 
-/// A server that has its socket.
+/// A server whose socket is bound.
 pub struct Server {
     app: App,
     listener: TcpListener,
@@ -97,7 +97,7 @@ pub struct Server {
 pub struct Stop(watch::Sender<bool>);
 
 impl Stop {
-    /// Takes no new requests, ends those under way, and says so to those who listen.
+    /// Accepts no new connections, lets running requests finish, and closes event streams.
     pub fn stop(&self) {
         self.0.send_replace(true);
     }
@@ -107,7 +107,7 @@ impl Server {
     /// Opens the storage and the socket.
     ///
     /// # Errors
-    /// If one cannot be opened, or it would let in whom it should not.
+    /// If storage or socket can't be opened, or if the settings would be insecure (see [`ServeError`]).
     pub fn bind(settings: Settings) -> Result<Self, ServeError> {
         let address = settings.listen;
         let tls = settings.tls.as_ref().map(|(certificate, key)| acceptor(certificate, key)).transpose()?;
@@ -125,23 +125,23 @@ impl Server {
         Ok(Self { app, listener, tls })
     }
 
-    /// What it serves.
+    /// The application behind the socket.
     pub fn app(&self) -> &App {
         &self.app
     }
 
-    /// Where it listens; with the port that the system chose, if it was to choose one.
+    /// The address it listens on, with the actual port if the settings said port 0.
     ///
     /// # Errors
-    /// If the system does not say.
+    /// If the system doesn't tell the socket's address.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// What people open in a browser: with the token of a local server without users.
+    /// The link to open in a browser; on a local server without users it includes the startup token.
     ///
     /// # Errors
-    /// If the system does not say where it listens.
+    /// If the system doesn't tell the socket's address.
     pub fn link(&self) -> io::Result<String> {
         let (scheme, address) = (if self.tls.is_some() { "https" } else { "http" }, self.address()?);
         let token = self.app.door.local_token();
@@ -151,7 +151,7 @@ impl Server {
         ))
     }
 
-    /// What stops it, from any thread.
+    /// A handle that stops the server from any thread.
     pub fn stop(&self) -> Stop {
         Stop(self.app.stopping.clone())
     }
@@ -159,11 +159,11 @@ impl Server {
     /// Serves until it is stopped.
     ///
     /// # Errors
-    /// If the system gives no threads.
+    /// If the system can't start threads.
     pub fn run(self) -> Result<(), ServeError> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let result = runtime.block_on(self.serve());
-        runtime.shutdown_timeout(FAREWELL); // somebody's model may still be fitted
+        runtime.shutdown_timeout(FAREWELL); // a model may still be fitting
         result
     }
 
@@ -235,7 +235,7 @@ async fn converse(
         .header_read_timeout(HEAD)
         .max_buf_size(1 << 16)
         .serve_connection(TokioIo::new(stream), answer);
-    let _ = watcher.watch(connection).await; // a client that went away is no trouble of ours
+    let _ = watcher.watch(connection).await; // clients may hang up at any time
 }
 
 fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, ServeError> {

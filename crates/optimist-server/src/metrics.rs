@@ -1,4 +1,4 @@
-//! `/healthz` and `/metrics`: whether the server lives, and numbers for Prometheus.
+//! `/healthz` and `/metrics`: whether the server is up, and metrics for Prometheus.
 
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -16,17 +16,17 @@ use crate::auth::Identity;
 use crate::problem::Problem;
 use crate::studies::lock;
 
-/// By method and status, how many and how long they took together.
+/// By method and status: how many requests, and how long they took in total.
 type Requests = std::collections::BTreeMap<(&'static str, u16), (u64, Duration)>;
 
-/// Counts since the server began.
+/// Counts since the server started.
 #[derive(Default)]
 pub struct Metrics {
     requests: Mutex<Requests>,
 }
 
 impl Metrics {
-    /// One more request was answered.
+    /// Counts an answered request.
     pub fn count(&self, method: &'static str, status: u16, took: Duration) {
         let mut requests = lock(&self.requests);
         let (n, total) = requests.entry((method, status)).or_default();
@@ -37,14 +37,14 @@ impl Metrics {
     fn page(&self) -> String {
         let requests = lock(&self.requests);
         let mut page = String::from(
-            "# HELP optimist_requests_total Requests answered.\n# TYPE optimist_requests_total counter\n",
+            "# HELP optimist_requests_total Number of requests answered.\n# TYPE optimist_requests_total counter\n",
         );
         for ((method, status), (n, _)) in requests.iter() {
             let _ = writeln!(page, "optimist_requests_total{{method=\"{method}\",status=\"{status}\"}} {n}");
         }
         let _ = writeln!(
             page,
-            "# HELP optimist_request_seconds_total Time until they were answered.\n# TYPE optimist_request_seconds_total counter"
+            "# HELP optimist_request_seconds_total Total time spent answering requests, in seconds.\n# TYPE optimist_request_seconds_total counter"
         );
         for ((method, status), (_, total)) in requests.iter() {
             let seconds = total.as_secs_f64();
@@ -57,7 +57,7 @@ impl Metrics {
     }
 }
 
-/// `/healthz`, for anybody, and `/metrics`.
+/// `/healthz`, which needs no login, and `/metrics`, which does.
 pub fn routes() -> Router<App> {
     Router::new().route("/healthz", get(|| async { "ok\n" })).route("/metrics", get(metrics))
 }
@@ -73,7 +73,7 @@ async fn metrics(State(app): State<App>, who: Identity) -> Result<impl IntoRespo
     let mut page = app.metrics.page();
     let _ = writeln!(
         page,
-        "# HELP optimist_trials Trials of a study, by how they stand.\n# TYPE optimist_trials gauge"
+        "# HELP optimist_trials Number of trials in each study, by state.\n# TYPE optimist_trials gauge"
     );
     for study in &studies {
         let name = study.study.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");

@@ -1,4 +1,4 @@
-//! What went wrong, as `application/problem+json` (RFC 9457) with the library's own words.
+//! Errors as `application/problem+json` (RFC 9457), with the library's own messages.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -7,56 +7,56 @@ use serde::Serialize;
 
 use crate::auth::ledger::AccountError;
 
-/// An answer that is not what was asked for.
+/// An error, as clients receive it.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Problem {
-    /// What kind of problem it is; `about:blank` if the status says it all.
+    /// The kind of problem; `about:blank` means that the status says it all.
     #[serde(rename = "type")]
     kind: &'static str,
-    /// The status in words.
+    /// The HTTP status in words.
     title: String,
     /// The HTTP status.
     status: u16,
     /// What was wrong, what was expected, what to do.
     detail: String,
-    /// After how many seconds to try again.
+    /// When to try again, in seconds from now; sent as the header `Retry-After`.
     #[serde(skip)]
     retry_after: Option<u64>,
 }
 
 impl Problem {
-    /// A problem of this status, with what was wrong and what to do about it.
+    /// An error with this status. `detail` says what was wrong, what was expected and what to do.
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         let title = status.canonical_reason().unwrap_or("Error").to_owned();
         Self { kind: "about:blank", title, status: status.as_u16(), detail: detail.into(), retry_after: None }
     }
 
-    /// What was sent cannot be meant.
+    /// Status 400: the request is invalid.
     pub fn bad_request(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, detail)
     }
 
-    /// There is no such thing, or it may not be seen.
+    /// Status 404: it doesn't exist, or the client may not see it.
     pub fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, detail)
     }
 
-    /// Whoever asks is known and may not do it.
+    /// Status 403: the client is authenticated, but not allowed to do this.
     pub fn forbidden(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, detail)
     }
 
-    /// Too often: to be tried again after so many seconds.
+    /// Status 429: too many tries; the next one is allowed after so many seconds.
     pub fn too_often(seconds: u64, detail: impl Into<String>) -> Self {
         Self { retry_after: Some(seconds), ..Self::new(StatusCode::TOO_MANY_REQUESTS, detail) }
     }
 
-    /// Its status.
+    /// The HTTP status.
     pub fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    /// After how many seconds to try again, if that helps.
+    /// When to try again, in seconds from now; `None` if waiting doesn't help.
     pub fn retry_after(&self) -> Option<u64> {
         self.retry_after
     }
@@ -85,7 +85,7 @@ impl From<StudyError> for Problem {
     fn from(error: StudyError) -> Self {
         let status = match &error {
             StudyError::Storage(error) => return Self::from(error.clone()),
-            // The others that there are may not be for these eyes.
+            // The library's message lists other studies, which this client may not be allowed to see.
             StudyError::NotFound { name, .. } => return no_study(name),
             StudyError::NoTrial { .. } => StatusCode::NOT_FOUND,
             StudyError::Deleted { .. } => StatusCode::GONE,
@@ -105,9 +105,7 @@ impl From<StudyError> for Problem {
         };
         let detail = match &error {
             StudyError::Exists { name, .. } => {
-                format!(
-                    "there is a study `{name}` already; give the new one another name, or delete that one first"
-                )
+                format!("study `{name}` already exists; choose another name, or delete it first")
             }
             error => error.to_string(),
         };
@@ -115,10 +113,10 @@ impl From<StudyError> for Problem {
     }
 }
 
-/// There is no study of that name, as far as whoever asks may know.
+/// The error for a study that doesn't exist or that the client may not see: both look the same.
 pub fn no_study(name: &str) -> Problem {
     Problem::not_found(format!(
-        "there is no study `{name}` here that you may see; GET /api/v1/studies lists those that you may"
+        "study `{name}` doesn't exist, or you don't have access to it; GET /api/v1/studies lists the studies you can see"
     ))
 }
 

@@ -1,4 +1,4 @@
-//! How a server is run.
+//! The settings of a server.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -6,33 +6,35 @@ use std::time::Duration;
 
 use optimist_study::Storage;
 
-/// How a server is run.
+/// The settings of a server.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where its studies are.
+    /// Where studies and accounts are stored.
     pub storage: Storage,
-    /// Where it listens.
+    /// The address and port to listen on.
     pub listen: SocketAddr,
     /// The certificate chain and the private key of its own TLS, as PEM files.
     pub tls: Option<(PathBuf, PathBuf)>,
-    /// Passwords may cross a network readable.
+    /// Allow passwords to cross a network unencrypted.
     pub insecure: bool,
-    /// Proxies whose `X-Forwarded-…` is believed.
+    /// Proxies whose `X-Forwarded-…` headers are trusted.
     pub proxies: Vec<IpAddr>,
-    /// Names by which it is reached, without port.
+    /// Host names that clients may use, without port.
     pub hosts: Vec<String>,
-    /// Commands that studies may have that come over HTTP: program and arguments.
+    /// Commands that studies created or changed over HTTP may have: program and arguments.
     pub commands: Vec<Vec<String>>,
     /// A session ends after this long without a request.
     pub session_idle: Duration,
-    /// A session ends after this long, whatever happens.
+    /// A session ends after this long in any case.
     pub session_lasts: Duration,
-    /// Each request is logged as a line of JSON on standard error; otherwise only trouble is, in words.
+    /// How long the body of a request may take to arrive.
+    pub body_timeout: Duration,
+    /// Log each request on standard error, as a line of JSON.
     pub log_json: bool,
 }
 
 impl Settings {
-    /// The defaults, for the studies in `storage`.
+    /// The default settings, for the studies in `storage`.
     pub fn new(storage: Storage) -> Self {
         Self {
             storage,
@@ -44,11 +46,12 @@ impl Settings {
             commands: Vec::new(),
             session_idle: Duration::from_secs(12 * 3600),
             session_lasts: Duration::from_secs(7 * 86_400),
+            body_timeout: Duration::from_secs(30),
             log_json: false,
         }
     }
 
-    /// Whether nobody on another machine reaches it without a proxy.
+    /// Whether it listens on loopback only, so that other machines need a proxy to reach it.
     pub fn is_local(&self) -> bool {
         self.listen.ip().is_loopback()
     }

@@ -1,8 +1,8 @@
 //! The state of each study, kept in memory, and how it follows its log.
 //!
-//! A request never folds a log: it reads what was appended since somebody last looked, and then looks at the state. Reading is apart
-//! from changing: a long fit of a model, under the lock of the study that asks and tells, keeps nobody from looking. Everything here
-//! blocks; [`App::blocking`](crate::App::blocking) is the way to it.
+//! A request never folds a whole log: it applies the records appended since the last request, then reads the state. Reads don't wait
+//! for changes: fitting a model holds the lock of the `Study` that asks and tells, not that of the state. Everything here blocks; call
+//! it through [`App::blocking`](crate::App::blocking).
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -16,16 +16,16 @@ use tokio::sync::watch;
 
 use crate::problem::{Problem, no_study};
 
-/// For how long the list of studies is believed, where it is only needed to find one by its name.
+/// How long a cached list of studies may be used to find a study by its name.
 const LISTED: Duration = Duration::from_millis(500);
 
-/// Records that are kept for those who listen, of each study.
+/// Recent records to keep in memory per study, for event streams.
 const RECENT: usize = 1024;
 
-/// The most records that are read at once for somebody who is behind.
+/// The most records to read at once for an event stream that is behind.
 const PIECE: usize = 512;
 
-/// Connections that are kept open for the next request.
+/// Idle storage connections to keep open for the next request.
 const SPARE: usize = 8;
 
 /// The studies of a storage.
@@ -36,29 +36,29 @@ pub struct Studies {
     listed: Mutex<Option<(Instant, Vec<Entry>)>>,
 }
 
-/// Something that was made of a state, with the number of the last record that it knew.
+/// A value computed from a state, with the number of the last record it covers.
 type Made = (u64, Arc<dyn Any + Send + Sync>);
 
 /// A study in memory.
 pub struct Held {
     entry: Entry,
-    /// As of the last look.
+    /// As of the last [`Studies::follow`].
     state: RwLock<State>,
-    /// Held by whoever reads on.
+    /// Held while new records are read.
     following: Mutex<()>,
     /// The last records, as they are stored.
     recent: Mutex<VecDeque<(u64, Arc<str>)>>,
     head: watch::Sender<u64>,
-    /// What asks and tells, made when it is first needed.
+    /// The study that asks and tells, opened when it is first needed.
     study: Mutex<Option<Study>>,
-    /// What was made of the state, each with the number of the last record that it knows.
+    /// Values computed from the state, by name.
     kept: Mutex<HashMap<String, Made>>,
-    /// Held by whoever makes something of it: others wait, and need not.
+    /// Held while such a value is computed, so that concurrent requests wait for it and don't compute it again.
     making: Mutex<()>,
 }
 
 impl Studies {
-    /// Those in `storage`, which is begun if it is not there.
+    /// The studies in `storage`, which is created if it doesn't exist.
     ///
     /// # Errors
     /// If it cannot be opened.
@@ -67,15 +67,15 @@ impl Studies {
         Ok(Self { storage, spare, held: Mutex::default(), listed: Mutex::default() })
     }
 
-    /// Where they are kept.
+    /// Where the studies are stored.
     pub fn storage(&self) -> &Storage {
         &self.storage
     }
 
-    /// Uses a connection of its own.
+    /// Runs `using` with a storage connection of its own.
     ///
     /// # Errors
-    /// If there is none to be had, or it says so.
+    /// If no connection can be opened, and whatever `using` returns.
     pub fn with_log<T, E: From<StorageError>>(
         &self,
         using: impl FnOnce(&mut dyn Log) -> Result<T, E>,
@@ -93,7 +93,7 @@ impl Studies {
         Ok(result)
     }
 
-    /// The studies there are now, by name.
+    /// All current studies, sorted by name.
     ///
     /// # Errors
     /// If storage cannot be read.
@@ -110,7 +110,7 @@ impl Studies {
         Ok(entries)
     }
 
-    /// The study of that name, up to date.
+    /// The study with this name, up to date.
     ///
     /// # Errors
     /// If there is none, or its log cannot be read.
@@ -132,7 +132,7 @@ impl Studies {
         }
     }
 
-    /// The study that has this number in its storage; `None` if there is none, or it is no study.
+    /// The study with this id in the storage; `None` if no study has it.
     ///
     /// # Errors
     /// If storage cannot be read.
@@ -145,7 +145,7 @@ impl Studies {
         }
     }
 
-    /// Forgets the list of studies: one was created or deleted.
+    /// Drops the cached list of studies, after one was created or deleted.
     pub fn relist(&self) {
         *lock(&self.listed) = None;
     }
@@ -157,7 +157,7 @@ impl Studies {
         Ok(lock(&self.held).entry(entry.id).or_insert(Arc::new(held)).clone())
     }
 
-    /// Reads what was appended since somebody last looked.
+    /// Applies the records appended since the last call.
     ///
     /// # Errors
     /// If the log cannot be read.
@@ -165,22 +165,22 @@ impl Studies {
         self.with_log(|log| held.follow(log))
     }
 
-    /// Follows the studies that somebody listens to.
+    /// Follows the studies that have open event streams.
     pub fn follow_watched(&self) {
         let watched: Vec<_> =
             lock(&self.held).values().filter(|held| held.head.receiver_count() > 0).cloned().collect();
         if watched.is_empty() || self.entries().is_err() {
-            return; // those who listen are told when storage can be read again
+            return; // streams continue once storage can be read again
         }
         for held in watched {
             let _ = self.follow(&held);
         }
     }
 
-    /// Changes a study, for whoever wants it, and then looks at it.
+    /// Changes a study on behalf of `by`, and then follows its log.
     ///
     /// # Errors
-    /// If it cannot be changed so.
+    /// If the change is refused, or storage fails.
     pub fn change<T>(
         &self,
         held: &Held,
@@ -195,10 +195,10 @@ impl Studies {
         Ok(result)
     }
 
-    /// Looks at what only the optimizer of a study knows.
+    /// Reads what only the optimizer of a study knows.
     ///
     /// # Errors
-    /// If it cannot be looked at so.
+    /// Whatever `look` returns, or if storage fails.
     pub fn look<T>(
         &self,
         held: &Held,
@@ -256,27 +256,27 @@ impl Held {
         }))
     }
 
-    /// What it is called.
+    /// The study's name.
     pub fn name(&self) -> &str {
         &self.entry.name
     }
 
-    /// What it is called in its storage.
+    /// The study's id in its storage.
     pub fn id(&self) -> StudyId {
         self.entry.id
     }
 
-    /// Looks at the study as of the last look; [`Studies::get`] has just looked.
+    /// Reads the state as of the last [`Studies::follow`]; [`Studies::get`] has just followed the log.
     pub fn read<T>(&self, look: impl FnOnce(&State) -> T) -> T {
         look(&self.state.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Tells the number of the last record whenever there is a new one; 0 once the study is deleted.
+    /// Receives the number of the last record whenever there is a new one; 0 once the study is deleted.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.head.subscribe()
     }
 
-    /// Some of the records after `after`, as they are stored; empty if there are none.
+    /// The next records after `after`, as they are stored; empty if there are none.
     ///
     /// # Errors
     /// If the log cannot be read.
@@ -299,10 +299,10 @@ impl Held {
         Ok(records)
     }
 
-    /// What `make` makes of the state as it is now, unless it was made before: by the name under which it is kept.
+    /// The value cached under `name`, computed by `make` unless it is already there for the current state.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// Whatever `make` returns.
     pub fn kept<T: Send + Sync + 'static>(
         &self,
         name: &str,
@@ -360,13 +360,13 @@ impl Held {
         Ok(())
     }
 
-    /// Those who listen are told that there will be no more: record 0 never is.
+    /// Ends event streams: there is never a record 0, so it means that the study was deleted.
     fn close(&self) {
         self.head.send_replace(0);
     }
 }
 
-/// The lock, whatever became of who held it last: what it guards is whole after each change.
+/// Locks a mutex even if a thread panicked while holding it: what our mutexes guard is consistent after each change.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -94,10 +94,10 @@ fn somebody_in_a_laboratory_enters_results_over_a_bad_connection() {
     // And arrives once there is a connection.
     browser.connection(false);
     browser.click("#trial-0 button.primary");
-    browser.wait_for_text("#outbox", "1 result is kept on this device");
+    browser.wait_for_text("#outbox", "1 result saved on this device");
     assert_eq!(served.study("film").state().trials()[0].state, TrialState::Running);
     browser.connection(true);
-    browser.wait_for_text(".message", "The result is kept");
+    browser.wait_for_text(".message", "Result saved");
     let study = served.study("film");
     let measured = &study.state().trials()[0].measurements;
     assert_eq!(
@@ -162,7 +162,7 @@ fn somebody_with_a_simulator_sees_workers_and_steers_them() {
     browser.wait_for_text(".message", "Paused");
     assert_eq!(served.study("wing").state().course(), Course::Paused);
     browser.click("form[action$='/do/resume'] button");
-    browser.wait_for_text(".message", "goes on");
+    browser.wait_for_text(".message", "Resumed");
     browser.click("form[action$='/do/stop'] button");
     browser.wait_for_text(".message", "Stopped");
     assert_eq!(served.study("wing").state().course(), Course::Stopped);
@@ -170,13 +170,13 @@ fn somebody_with_a_simulator_sees_workers_and_steers_them() {
     browser.clear("#trials");
     browser.type_into("#trials", "33");
     browser.click("form[action$='/do/trials'] button");
-    browser.wait_for_text(".message", "number of trials");
+    browser.wait_for_text(".message", "Number of trials");
     browser.click("form[action$='/do/retry'] button");
-    browser.wait_for_text(".message", "Put back");
+    browser.wait_for_text(".message", "Retrying");
     browser.type_into("#p0", "3.5");
     browser.type_into("#p1", "2");
     browser.click("form[action$='/do/enqueue'] button");
-    browser.wait_for_text(".message", "In the queue");
+    browser.wait_for_text(".message", "Queued");
     browser.type_into("#note", "**Mesh 7** only");
     browser.click("form[action$='/do/note'] button");
     browser.wait_for_text("div.note strong", "Mesh 7");

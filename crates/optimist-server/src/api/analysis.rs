@@ -1,5 +1,5 @@
-//! What is known so far: the best points, the front, what matters, pictures and the numbers behind them. Each is made once for each
-//! number of records and kept until there are more.
+//! Routes for results: the best points, the front, importances, plots and their data. Each result is computed once and cached until
+//! the log has a new record.
 
 use axum::extract::State;
 use axum::http::{Method, StatusCode, header};
@@ -18,26 +18,22 @@ use crate::auth::Need;
 use crate::problem::Problem;
 use crate::studies::Held;
 
-/// How many of the best points are kept ready.
+/// How many of the best points to compute and cache.
 const BEST: usize = 100;
 
 pub fn routes() -> Vec<Route> {
     let look = |path, id, summary| ((Method::GET, path), (id, Need::View, summary));
-    let (at, what) = look("/studies/{study}/best", "best", "The points to bet on, the recommended one first");
+    let (at, what) = look("/studies/{study}/best", "best", "Get the best points, the recommended one first");
     let best = Route::new(at, what, best).query::<HowMany>().gives::<BestPoints>();
-    let (at, what) = look(
-        "/studies/{study}/front",
-        "front",
-        "Trials that no other is better than in everything that is measured",
-    );
+    let (at, what) = look("/studies/{study}/front", "front", "Get the Pareto front of the observed trials");
     let front = Route::new(at, what, front).gives::<Front>();
     let (at, what) = look(
         "/studies/{study}/importance",
         "importance",
-        "How much each parameter matters, as the model has it",
+        "Get the importance of each parameter, according to the model",
     );
     let importance = Route::new(at, what, importance).gives::<Importances>();
-    let (at, what) = look("/studies/{study}/plots/{kind}", "plot", "A picture, or the numbers behind it");
+    let (at, what) = look("/studies/{study}/plots/{kind}", "plot", "Get a plot, or the data behind it");
     let plot = Route::new(at, what, plot).query::<Format>().gives_other("application/json");
     vec![best, front, importance, plot]
 }
@@ -45,7 +41,7 @@ pub fn routes() -> Vec<Route> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct HowMany {
-    /// At most this many. Default: 1.
+    /// At most this many points. Default: 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 100))]
     n: usize,
@@ -55,7 +51,7 @@ fn one() -> usize {
     1
 }
 
-/// The points to bet on.
+/// The best points.
 #[derive(Serialize, JsonSchema)]
 struct BestPoints {
     /// The recommended one first; empty before the first value.
@@ -76,7 +72,7 @@ async fn best(
 }
 
 impl App {
-    /// The points to bet on, the recommended one first; empty before the first value.
+    /// The best points, the recommended one first; empty before the first value.
     pub(crate) fn best(&self, held: &Held) -> Result<std::sync::Arc<Vec<Best>>, Problem> {
         held.kept("best", || {
             if held.read(|state| state.best_observed().is_none()) {
@@ -92,12 +88,12 @@ impl App {
     }
 }
 
-/// Trials that no other is better than.
+/// The Pareto front: trials that no other trial beats in every goal.
 #[derive(Serialize, JsonSchema)]
 struct Front {
-    /// Their numbers. With one goal: those with the best value.
+    /// The numbers of the trials. With one goal: those with the best value.
     trials: Vec<usize>,
-    /// What they cover of several goals, beyond the reference; null with one goal, or where it would take too long to compute.
+    /// The hypervolume beyond the reference point; null with one goal, or if computing it would take too long.
     hypervolume: Option<f64>,
 }
 
@@ -119,20 +115,20 @@ async fn front(State(app): State<App>, Named(study): Named<String>) -> Result<An
     .await
 }
 
-/// How much each parameter matters.
+/// The importance of each parameter.
 #[derive(Serialize, JsonSchema)]
 struct Importances {
     /// In the order of declaration; empty before there is a model.
     importance: Vec<OfParameter>,
 }
 
-/// How much a parameter matters: parts of the variance.
+/// The importance of a parameter, as fractions of the model's variance.
 #[derive(Serialize, JsonSchema)]
 struct OfParameter {
     parameter: String,
-    /// By itself, 0 to 1.
+    /// By the parameter alone, 0 to 1.
     main: f64,
-    /// With its interactions.
+    /// Including interactions with other parameters, 0 to 1.
     total: f64,
 }
 
@@ -140,7 +136,7 @@ async fn importance(State(app): State<App>, Named(study): Named<String>) -> Resu
     let written = app
         .look(&study, |_, held| {
             held.kept("importance", || {
-                let state = held.read(Clone::clone); // a model takes its time, and nobody is to wait for it
+                let state = held.read(Clone::clone); // fitting takes long: don't hold the lock
                 let model = StudyInsight::of(&state)?;
                 let names =
                     state.definition().space.parameters().iter().map(|parameter| parameter.name.clone());
@@ -161,7 +157,7 @@ async fn importance(State(app): State<App>, Named(study): Named<String>) -> Resu
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Format {
-    /// Default: `json`, the numbers.
+    /// The format. Default: `json`, the data behind the plot.
     #[serde(default)]
     format: Kind,
 }
@@ -183,7 +179,7 @@ async fn plot(
     let known = PlotKind::ALL.into_iter().find(|known| known.word() == kind);
     let words = PlotKind::ALL.map(PlotKind::word).join(", ");
     let kind =
-        known.ok_or_else(|| Problem::not_found(format!("there is no plot `{kind}`; there are {words}")))?;
+        known.ok_or_else(|| Problem::not_found(format!("unknown plot `{kind}`; use one of {words}")))?;
     let file = app
         .look(&study, move |_, held| {
             held.kept(&format!("{}.{}", kind.word(), format as u8), || draw(held, kind, format))

@@ -1,4 +1,4 @@
-//! What operators do about a study: amend, cancel, retry, enqueue, change its plan.
+//! Routes for operators: amend, cancel, retry, enqueue, change the plan.
 
 use std::collections::BTreeMap;
 
@@ -21,80 +21,74 @@ use crate::problem::Problem;
 pub fn routes() -> Vec<Route> {
     let at = |path, id, summary| ((Method::POST, path), (id, Need::Operate, summary));
     let (amended, what) =
-        at("/studies/{study}/trials/{trial}/amend", "amend", "Corrects a trial that has ended");
+        at("/studies/{study}/trials/{trial}/amend", "amend", "Correct a trial that has ended");
     let amend = Route::new(amended, what, amend).body::<Amend>().gives::<Done>();
-    let (cancelled, what) =
-        at("/studies/{study}/trials/{trial}/cancel", "cancel", "Gives up a trial: nobody will measure it");
+    let (cancelled, what) = at("/studies/{study}/trials/{trial}/cancel", "cancel", "Cancel a trial");
     let cancel = Route::new(cancelled, what, cancel).gives::<Done>();
-    let (retried, what) =
-        at("/studies/{study}/retry", "retry", "Puts back trials that failed or were cancelled");
+    let (retried, what) = at("/studies/{study}/retry", "retry", "Retry trials that failed or were cancelled");
     let retry = Route::new(retried, what, retry).body::<Retry>().gives::<Retried>();
-    let (queue, what) = at("/studies/{study}/queue", "enqueue", "Has a point tried next");
+    let (queue, what) = at("/studies/{study}/queue", "enqueue", "Queue a point to be tried next");
     let enqueue = Route::new(queue, what, enqueue).body::<Enqueue>().gives::<Done>();
     let plan = Route::new(
         (Method::PATCH, "/studies/{study}/plan"),
-        (
-            "plan",
-            Need::Operate,
-            "Changes how a study is run: how many trials, when it is over; pauses and resumes it",
-        ),
+        ("plan", Need::Operate, "Change the plan of a study, or pause, resume or stop it"),
         plan,
     );
     vec![amend, cancel, retry, enqueue, plan.body::<PlanChange>().gives::<Plan>()]
 }
 
-/// What became of it.
+/// The result of a change.
 #[derive(Serialize, JsonSchema)]
 struct Done {
-    /// Whether it was news.
+    /// Whether it changed anything.
     stored: bool,
 }
 
-/// What is wrong with a trial.
+/// A correction of a trial.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Amend {
-    /// Parameters that it was really run with.
+    /// The parameters it was actually run with, if they differ.
     #[serde(default)]
     params: Option<Map<String, Value>>,
-    /// What really came of it.
+    /// The correct outcome, if it differs.
     #[serde(default)]
     outcome: Option<Outcome>,
-    /// Why it is corrected.
+    /// The reason for the correction.
     #[serde(default)]
     reason: Option<String>,
 }
 
-/// What really came of a trial.
+/// The correct outcome of a trial.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Outcome {
-    /// This was measured.
+    /// It was measured.
     Measured {
-        /// In the direction of the study; finite.
+        /// The measured value, a finite number.
         #[serde(default)]
         value: Option<f64>,
-        /// Of a study of several outcomes, in place of `value`: each by its name.
+        /// The measured values by outcome, in a study with several outcomes.
         #[serde(default)]
         values: Option<BTreeMap<String, f64>>,
-        /// The standard deviation of the noise, where it is known: of all values, or by the names of outcomes.
+        /// The standard deviation of the measurement noise, if known: one number, or one for each outcome.
         #[serde(default)]
         noise_std: Option<Noise>,
-        /// Anything worth telling the reader of the results.
+        /// A note for readers of the results.
         #[serde(default)]
         note: Option<String>,
-        /// Further results.
+        /// Other measured quantities.
         #[serde(default)]
         metrics: Option<Map<String, Value>>,
     },
-    /// There is no value at this point.
+    /// It failed.
     Failed {
-        /// In words.
+        /// Why it failed.
         reason: String,
     },
-    /// Nobody measured it.
+    /// It was cancelled.
     Cancelled,
-    /// It is to be run again.
+    /// It should be run again.
     Waiting,
 }
 
@@ -113,7 +107,7 @@ impl TryFrom<Outcome> for Amendment {
     }
 }
 
-/// Changes a study for whoever asks.
+/// Changes a study on behalf of the client.
 async fn change<T: Send + 'static>(
     app: &App,
     who: &Identity,
@@ -146,18 +140,18 @@ async fn cancel(
     Ok(Answer(Done { stored: true }))
 }
 
-/// Which trials to put back.
+/// The trials to retry.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Retry {
-    /// Their numbers.
+    /// The numbers of the trials.
     trials: Vec<usize>,
 }
 
-/// Which trials were put back.
+/// The trials that will be retried.
 #[derive(Serialize, JsonSchema)]
 struct Retried {
-    /// Their numbers; those that waited already are not among them.
+    /// The numbers of the trials, without those that were already waiting.
     trials: Vec<usize>,
 }
 
@@ -175,7 +169,7 @@ async fn retry(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Enqueue {
-    /// All its active parameters.
+    /// A value for each active parameter.
     params: Map<String, Value>,
 }
 
@@ -190,38 +184,38 @@ async fn enqueue(
     Ok(Answer(Done { stored: true }))
 }
 
-/// What to change about the plan; what is left out stays as it is.
+/// Changes to the plan. Fields that are left out stay as they are.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PlanChange {
-    /// How many trials in all.
+    /// The total number of trials.
     #[serde(default)]
     #[schemars(range(min = 1))]
     trials: Option<usize>,
-    /// What runs are to do: `going`, `paused` (wait) or `stopped` (end, once the trials that run have ended).
+    /// What workers do: `going`, `paused` (finish their trials, then wait) or `stopped` (finish their trials, then exit).
     #[serde(default)]
     course: Option<Course>,
-    /// How long a worker may be silent before its trial is put back, in seconds.
+    /// How long a worker may be silent before its trial is requeued, in seconds.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 3e9))]
     lease: Option<f64>,
-    /// How often a trial is started before it counts as failed.
+    /// How many times a trial is attempted before it counts as failed.
     #[serde(default)]
     #[schemars(range(min = 1))]
     max_attempts: Option<usize>,
-    /// How often the best point is measured.
+    /// How many times the best point is measured.
     #[serde(default)]
     #[schemars(range(min = 1))]
     replicates: Option<usize>,
-    /// The study is over when a value is this good; `null` takes it back.
+    /// The study ends when a value is this good; `null` removes the target.
     #[serde(default, deserialize_with = "given")]
     target: Option<Option<f64>>,
-    /// The study is over when several suggestions in a row are expected to gain less; `null` takes it back.
+    /// The study ends when several suggestions in a row are expected to gain less than this; `null` removes the rule.
     #[serde(default, deserialize_with = "given")]
     min_gain: Option<Option<f64>>,
 }
 
-/// Tells `null` from what is left out.
+/// Tells `null` apart from a missing field.
 fn given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<f64>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }

@@ -1,5 +1,5 @@
-//! New records of a study as server-sent events. Their ids are the numbers of the records: a client that was away says which one it
-//! saw last, and misses nothing.
+//! New records of a study as server-sent events. The id of an event is the number of its record, so a client that reconnects says
+//! which record it saw last and misses nothing.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -22,30 +22,30 @@ use crate::auth::Need;
 use crate::problem::Problem;
 use crate::studies::Held;
 
-/// A comment is sent after this much silence, so that proxies don't hang up.
+/// After this long without an event a comment is sent, so that proxies don't hang up.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 pub fn routes() -> Vec<Route> {
     let live = Route::new(
         (Method::GET, "/studies/{study}/events"),
-        ("events", Need::View, "New records as server-sent events; `Last-Event-ID` resumes"),
+        ("events", Need::View, "Stream new records as server-sent events; `Last-Event-ID` resumes"),
         events,
     );
     vec![live.query::<From>().gives_other("text/event-stream")]
 }
 
-/// Where to begin.
+/// Where to start.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct From {
-    /// After this record; from the last one that there is, if neither this nor the header `Last-Event-ID` is sent.
+    /// Start after this record. The header `Last-Event-ID` wins over it; without either, the stream starts with the next new record.
     after: Option<u64>,
 }
 
-/// A stream ends after this long, and the client comes again and says who it is: whoever was let in once is not let in for ever.
+/// A stream ends after this long and the client reconnects, so that clients whose access has ended don't listen for ever.
 const LASTS: Duration = Duration::from_secs(300);
 
-/// A client that listens.
+/// The state of one client's event stream.
 struct Listener {
     app: App,
     held: Arc<Held>,
@@ -79,7 +79,7 @@ pub async fn events(
 }
 
 impl Listener {
-    /// The next record, once there is one; `None` when there will be no more.
+    /// Waits for the next record; `None` ends the stream.
     async fn next(&mut self) -> Option<(u64, Arc<str>)> {
         loop {
             if let Some((seq, body)) = self.ready.pop_front() {
@@ -95,7 +95,7 @@ impl Listener {
                 let records = self.app.blocking(move |app| held.after(&app.studies, last)).await.ok()?;
                 self.ready = records.into();
                 if self.ready.is_empty() {
-                    return None; // it cannot be read: let the client come again
+                    return None; // storage can't be read: the client reconnects
                 }
                 continue;
             }

@@ -1,7 +1,6 @@
-//! `Idempotency-Key`: a request that is sent again because its answer was lost is done once.
+//! `Idempotency-Key`: a request that a client repeats because the response was lost is performed once.
 //!
-//! The answers are kept in memory for as long as clients try again, and are forgotten with the server; tell, fail and amend are the
-//! same when done twice anyway.
+//! Responses are kept in memory and lost when the server restarts; tell, fail and amend have the same effect when repeated anyway.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
@@ -17,16 +16,16 @@ use crate::auth::{Identity, secret};
 use crate::problem::Problem;
 use crate::studies::lock;
 
-/// Answers that are kept.
+/// How many responses to keep.
 const KEPT: usize = 4096;
 
-/// Answers that are larger are not kept.
+/// The largest response to keep, in bytes.
 const BYTES: usize = 1 << 18;
 
-/// The longest key.
+/// The longest key, in characters.
 const KEY: usize = 200;
 
-/// Requests that were done.
+/// Requests that were performed, with their responses.
 #[derive(Default)]
 pub struct Done(Mutex<Kept>);
 
@@ -39,11 +38,11 @@ struct Kept {
 struct Known {
     /// The hash of the request.
     of: String,
-    /// `None` while it is being done.
+    /// `None` while the request is in progress.
     answer: Option<(StatusCode, HeaderMap, Bytes)>,
 }
 
-/// Does a request with a key once.
+/// Performs a request that has a key only once.
 pub async fn once(
     State(app): State<App>,
     who: Identity,
@@ -60,7 +59,7 @@ pub async fn once(
         .filter(|key| (1..=KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()))
         .map(str::to_owned);
     let key = key.ok_or_else(|| {
-        Problem::bad_request(format!("an Idempotency-Key has 1 to {KEY} printable ASCII characters"))
+        Problem::bad_request(format!("an Idempotency-Key must have 1 to {KEY} printable ASCII characters"))
     })?;
     let key = format!("{} {:?} {key}", who.name, who.study);
     let (parts, body) = request.into_parts();
@@ -80,7 +79,7 @@ pub async fn once(
     Ok(Response::from_parts(parts, Body::from(body)))
 }
 
-/// A request under way; forgotten if it ends without an answer that is kept, also when its client hangs up.
+/// A request in progress. When dropped without a stored response, also because the client hung up, the key is free again.
 struct UnderWay<'a> {
     app: &'a App,
     key: &'a str,
@@ -97,17 +96,17 @@ impl Drop for UnderWay<'_> {
 }
 
 impl Done {
-    /// The answer, if it was done before; otherwise it is under way from now on.
+    /// The stored response; if there is none, marks the request as in progress.
     fn begin(&self, key: &str, of: &str) -> Result<Option<Response>, Problem> {
         let mut kept = lock(&self.0);
         match kept.answers.get(key) {
             Some(known) if known.of != of => Err(Problem::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
-                "this Idempotency-Key was sent with another request; take a new one for each",
+                "this Idempotency-Key was already used for another request; use a new key for each request",
             )),
             Some(Known { answer: None, .. }) => Err(Problem::new(
                 StatusCode::CONFLICT,
-                "a request with this Idempotency-Key is under way; wait for its answer",
+                "a request with this Idempotency-Key is in progress; wait for its response",
             )),
             Some(Known { answer: Some((status, headers, body)), .. }) => {
                 Ok(Some((*status, headers.clone(), body.clone()).into_response()))

@@ -1,8 +1,9 @@
-//! Logs, as a storage has them: what `--storage http://…` talks to.
+//! Routes for logs: the storage interface behind `--storage http://…`.
 //!
-//! Whoever appends decides on a copy of the state, as with every storage; so what is appended is looked at before it is stored. It must
-//! follow from the study as it is, be of a kind that the role may do, and bring no command that this server was not started with. Who
-//! wanted it is written into each record. Texts that are not JSON can only be appended by admins: no program reads them as records.
+//! As with every storage, clients decide what to append from their own copy of the state, so the server checks each record before storing
+//! it. The record must be valid for the study's current state, its event must be allowed for the role, and it must not bring a command
+//! that the server wasn't started with. The server writes into each record who sent it. Only admins can append text that isn't JSON,
+//! which no program reads as a record.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -22,39 +23,39 @@ use crate::app::App;
 use crate::auth::{Identity, Need, Role};
 use crate::problem::Problem;
 
-/// An answer has about this many bytes of records.
+/// The size of a response with records, in bytes, roughly.
 const BYTES: usize = 4 << 20;
 
 pub fn routes() -> Vec<Route> {
     let at = |method, path, id, need, summary| ((method, path), (id, need, summary));
-    let (path, what) =
-        at(Method::GET, "/logs", "logs", Need::View, "The logs that you may see, as a storage has them");
+    let (path, what) = at(Method::GET, "/logs", "logs", Need::View, "List the logs you can see");
     let list = Route::new(path, what, list).gives::<Logs>();
     let (path, what) =
-        at(Method::POST, "/logs", "create_log", Need::Administer, "Begins a log with its first record");
+        at(Method::POST, "/logs", "create_log", Need::Administer, "Create a log with its first record");
     let create = Route::new(path, what, create).body::<NewLog>().gives::<CreatedLog>();
-    let (path, what) = at(Method::DELETE, "/logs/{log}", "delete_log", Need::Administer, "Removes a log");
+    let (path, what) = at(Method::DELETE, "/logs/{log}", "delete_log", Need::Administer, "Delete a log");
     let delete = Route::new(path, what, delete).gives::<DeletedLog>();
     let (path, what) =
-        at(Method::GET, "/logs/{log}/records", "read_log", Need::View, "Records as they are stored");
+        at(Method::GET, "/logs/{log}/records", "read_log", Need::View, "Read records as they are stored");
     let read = Route::new(path, what, read).query::<After>().gives::<Texts>();
     let (path, what) = at(
         Method::POST,
         "/logs/{log}/records",
         "append",
         Need::Work,
-        "Appends records if the head is where you saw it",
+        "Append records, if the head is still where you saw it",
     );
     let append = Route::new(path, what, append).body::<Append>().gives::<Outcome>();
-    let (path, what) = at(Method::GET, "/logs/{log}/leases", "leases", Need::View, "Who holds which trials");
+    let (path, what) =
+        at(Method::GET, "/logs/{log}/leases", "leases", Need::View, "List leases: who holds which trials");
     let leases = Route::new(path, what, leases).gives::<Leases>();
     let (path, what) =
-        at(Method::POST, "/logs/{log}/renew", "renew_log", Need::Work, "Extends leases of an owner");
+        at(Method::POST, "/logs/{log}/renew", "renew_log", Need::Work, "Renew leases of an owner");
     let renew = Route::new(path, what, renew).body::<Renew>().gives::<Renewed>();
     vec![list, create, delete, read, append, leases, renew]
 }
 
-/// The logs that you may see.
+/// The logs the client can see.
 #[derive(Serialize, JsonSchema)]
 struct Logs {
     logs: Vec<Log>,
@@ -75,25 +76,25 @@ async fn list(State(app): State<App>, who: Identity) -> Result<Answer<Logs>, Pro
     .await
 }
 
-/// The name of a log that they may see. One that is gone, or hidden, or of others, looks like none.
+/// The name of a log, if the client may see it. Deleted, hidden and forbidden logs all look the same.
 fn name(app: &App, who: &Identity, id: StudyId) -> Result<Option<String>, Problem> {
     Ok(app.studies.entry(id)?.map(|entry| entry.name).filter(|name| who.sees(name)))
 }
 
-/// A log to begin.
+/// A log to create.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewLog {
-    /// Unique.
+    /// The name of the log, which is unique.
     #[schemars(length(min = 1))]
     name: String,
-    /// Its first record.
+    /// The first record, as text.
     first: String,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct CreatedLog {
-    /// Null if there is a log of that name.
+    /// The id of the log; null if the name is taken.
     id: Option<i64>,
 }
 
@@ -103,7 +104,7 @@ async fn create(
     Json(NewLog { name, first }): Json<NewLog>,
 ) -> Result<impl IntoResponse, Problem> {
     if is_hidden(&name) || name.is_empty() {
-        return Err(unusable(format!("a log cannot be called `{name}`")));
+        return Err(unusable(format!("`{name}` is not a valid log name")));
     }
     let id = app
         .blocking(move |app| {
@@ -113,14 +114,14 @@ async fn create(
                 Some((Record { event: Event::Created { definition, .. }, .. }, body)) => {
                     if definition.name != name {
                         return Err(unusable(format!(
-                            "the first record is of a study `{}`",
+                            "the first record creates study `{}`, but the log is named `{name}`",
                             definition.name
                         )));
                     }
                     app.allow_command(definition.plan.objective.as_ref(), None)?;
                     body
                 }
-                Some(_) => return Err(unusable("a log begins with `created`")),
+                Some(_) => return Err(unusable("the first record of a log must be `created`")),
             };
             let id = app.studies.with_log(|log| log.create(&name, &body))?;
             app.studies.relist();
@@ -132,7 +133,7 @@ async fn create(
 
 #[derive(Serialize, JsonSchema)]
 struct DeletedLog {
-    /// Whether it was there.
+    /// Whether there was such a log.
     deleted: bool,
 }
 
@@ -154,10 +155,10 @@ async fn delete(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct After {
-    /// Those after this one. Default: 0, all.
+    /// Only records after this one. Default: 0, from the first.
     #[serde(default)]
     after: u64,
-    /// At most this many. Default: 1000.
+    /// At most this many records. Default: 1000.
     #[serde(default = "thousand")]
     #[schemars(range(min = 1, max = 1000))]
     limit: usize,
@@ -170,7 +171,7 @@ fn thousand() -> usize {
 #[derive(Serialize, JsonSchema)]
 struct Texts {
     records: Vec<Text>,
-    /// Whether there are more.
+    /// Whether more records follow.
     more: bool,
 }
 
@@ -191,8 +192,8 @@ async fn read(
     app.blocking(move |app| {
         let (mut texts, mut bytes) = (Texts { records: Vec::new(), more: false }, 0);
         let there = name(app, &who, StudyId(id))?;
-        // To a storage, a record that somebody has seen and that is not there is damage; here it is what somebody made up. Where the
-        // state does not say which records there are, because this is no study, they are read from the first.
+        // A storage treats reading past its last record as damage; over HTTP it may just be a made-up number. If this log isn't a
+        // study, there is no state that knows the last record, so records are read from the first.
         let held = there.as_ref().filter(|_| after > 0).and_then(|name| app.studies.get(name).ok());
         let head = held.map(|held| held.read(optimist_study::State::head));
         if there.is_some() && head.is_none_or(|head| after < head) {
@@ -221,11 +222,11 @@ async fn read(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Append {
-    /// The number of the last record that you saw.
+    /// The number of the last record the client has seen.
     head: u64,
-    /// What comes after it.
+    /// The records to append after it, as text.
     bodies: Vec<String>,
-    /// Leases that are claimed and released with them.
+    /// Leases to claim and release together with them.
     #[serde(default)]
     leases: Vec<Lease>,
 }
@@ -233,15 +234,15 @@ struct Append {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Lease {
-    /// An owner runs a trial.
+    /// An owner starts to run a trial.
     Claim {
         trial: usize,
         owner: String,
-        /// In seconds.
+        /// How long the lease lasts, in seconds.
         #[schemars(range(min = 0.0, max = 3e9))]
         lasts: f64,
     },
-    /// Nobody runs it any more.
+    /// The trial is no longer being run.
     Release { trial: usize },
 }
 
@@ -256,10 +257,10 @@ impl Lease {
 
 fn lease(seconds: f64) -> Result<Duration, Problem> {
     let lasts = Duration::try_from_secs_f64(seconds).ok().filter(|_| seconds <= 3e9);
-    lasts.ok_or_else(|| Problem::bad_request(format!("`lasts` must be a number of seconds, got {seconds}")))
+    lasts.ok_or_else(|| Problem::bad_request(format!("`lasts` must be 0 to 3e9 seconds, got {seconds}")))
 }
 
-/// What became of records: `stored`, `moved` (somebody else has appended in the meantime) or `gone` (there is no such log).
+/// What happened to the records: `stored`, `moved` (somebody else appended first) or `gone` (the log doesn't exist).
 #[derive(Serialize, JsonSchema)]
 struct Outcome {
     outcome: Became,
@@ -288,8 +289,9 @@ async fn append(
             true => (Vec::new(), bodies),
             false => {
                 let records = records.into_iter().collect::<Option<Vec<_>>>();
-                let records =
-                    records.ok_or_else(|| unusable("some of these are records, and others are not"))?;
+                let records = records.ok_or_else(|| {
+                    unusable("some of these bodies are records and others are not; send them separately")
+                })?;
                 records.into_iter().map(|(record, body)| (record.event, body)).unzip()
             }
         };
@@ -327,30 +329,30 @@ async fn append(
     .await
 }
 
-/// A text as the record that it is, with who wanted it, and the text to store; `None` if it is none and an admin may append it.
+/// Parses a record and adds who sent it; returns it with the text to store. `None` for text that isn't a record, from an admin.
 fn checked(who: &Identity, seq: u64, body: &str) -> Result<Option<(Record, String)>, Problem> {
     let Ok(mut value) = serde_json::from_str::<Value>(body) else {
-        who.require(Need::Administer).map_err(|_| unusable("this is not a record"))?;
+        who.require(Need::Administer).map_err(|_| unusable("the body is not a record"))?;
         return Ok(None);
     };
     let read = |body: &str| Record::from_json(body).map_err(Problem::from);
     let sent = read(body)?;
     if sent.seq != seq {
-        return Err(unusable(format!("record {} is sent in the place of record {seq}", sent.seq)));
+        return Err(unusable(format!("expected record {seq}, got record {}", sent.seq)));
     }
-    let Value::Object(fields) = &mut value else { return Err(unusable("a record is a JSON object")) };
-    let is_kept = who.role == Role::Admin && sent.by.is_some(); // of a log that comes back from an export
+    let Value::Object(fields) = &mut value else { return Err(unusable("a record must be a JSON object")) };
+    let is_kept = who.role == Role::Admin && sent.by.is_some(); // an exported log that is being restored
     let by = if is_kept { sent.by.clone() } else { Some(who.name.clone()) };
     fields.insert("by".to_owned(), by.clone().into());
     let body = value.to_string();
     let record = read(&body)?;
     if record != (Record { by, ..sent }) {
-        return Err(unusable("a record says something twice"));
+        return Err(unusable("the record has a duplicate key"));
     }
     Ok(Some((record, body)))
 }
 
-/// Refuses events that this role may not bring about.
+/// Refuses events that the role doesn't allow.
 fn allow(who: &Identity, events: &[Event]) -> Result<(), Problem> {
     for (i, event) in events.iter().enumerate() {
         let need = match event {
@@ -359,7 +361,7 @@ fn allow(who: &Identity, events: &[Event]) -> Result<(), Problem> {
             | Event::Told { .. }
             | Event::Failed { .. }
             | Event::Requeued { .. } => Need::Work,
-            // Told with the parameters that it was really run with.
+            // Part of a tell with the parameters that the trial was actually run with.
             Event::Amended { trial, outcome: None, .. } if matches!(events.get(i + 1), Some(Event::Told { trial: told, .. }) if told == trial) => {
                 Need::Work
             }
@@ -377,7 +379,7 @@ fn allow(who: &Identity, events: &[Event]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What cannot be stored.
+/// The error for records that can't be stored.
 fn unusable(detail: impl Into<String>) -> Problem {
     Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail)
 }
@@ -419,7 +421,7 @@ async fn leases(
 struct Renew {
     trials: Vec<usize>,
     owner: String,
-    /// From now on, in seconds.
+    /// The new lease in seconds, starting now.
     #[schemars(range(min = 0.0, max = 3e9))]
     lasts: f64,
 }

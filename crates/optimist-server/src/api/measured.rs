@@ -1,4 +1,4 @@
-//! What a request says was measured: one number, or one for each of several outcomes.
+//! Measurements in requests: one number, or one for each of several outcomes.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use serde_json::{Map, Value};
 
 use crate::problem::Problem;
 
-/// The name of the one outcome of most studies.
+/// The name of the outcome in a study with a single one.
 const VALUE: &str = "value";
 
-/// The standard deviation of the noise of what was measured.
+/// The standard deviation of the measurement noise.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Noise {
-    /// Of every value.
+    /// The same for all outcomes.
     OfAll(#[schemars(range(min = 0.0))] f64),
-    /// Of the outcomes that are named.
+    /// By outcome.
     ByOutcome(BTreeMap<String, f64>),
 }
 
-/// `value` or `values`, with the noise of each. Whether the study has these outcomes is the study's to say.
+/// The measurement in `value` or `values`, with its noise. Doesn't check whether the study has these outcomes; the study does.
 pub fn measurement(
     value: Option<f64>,
     values: Option<BTreeMap<String, f64>>,
@@ -34,17 +34,17 @@ pub fn measurement(
         (Some(value), None) => vec![(VALUE.to_owned(), value)],
         (None, Some(values)) => values.into_iter().collect(),
         (Some(_), Some(_)) => {
-            return Err(Problem::bad_request("there are `value` and `values`; leave out one of them"));
+            return Err(Problem::bad_request("send either `value` or `values`, not both"));
         }
         (None, None) => {
-            let problem = "there is no `value`; a study of several outcomes takes `values`, an object";
+            let problem = "`value` is missing; a study with several outcomes takes `values`, an object";
             return Err(Problem::bad_request(problem));
         }
     };
     if let Some(Noise::ByOutcome(noise)) = &noise_std
         && let Some(name) = noise.keys().find(|name| !named.iter().any(|(known, _)| known == *name))
     {
-        return Err(Problem::bad_request(format!("`noise_std` names `{name}`, of which there is no value")));
+        return Err(Problem::bad_request(format!("`noise_std` names `{name}`, which has no value")));
     }
     let noise_of = |name: &str| match &noise_std {
         None => None,
@@ -86,10 +86,10 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_says_why() {
+    fn invalid_measurements_say_why() {
         let detail = |body| of(body).unwrap_err().detail().to_owned();
-        assert!(detail("{}").contains("no `value`"));
-        assert!(detail(r#"{"value": 1, "values": {}}"#).contains("leave out one"));
+        assert!(detail("{}").contains("`value` is missing"));
+        assert!(detail(r#"{"value": 1, "values": {}}"#).contains("not both"));
         assert!(detail(r#"{"value": 1, "noise_std": {"mass": 1}}"#).contains("names `mass`"));
     }
 }

@@ -1,7 +1,7 @@
-//! `/api/v1`: one table of routes, from which come the router, what each needs, and the OpenAPI document.
+//! `/api/v1`: one table of routes, from which the router, the permissions and the OpenAPI document are made.
 //!
-//! A route says what it takes and gives as types; those types read the request, write the answer, and make the document. A route
-//! that is not in the table is not there, and one that is there cannot be forgotten by the tests, which go through the document.
+//! Each route names the types that it takes and returns. They parse the request, write the response and describe both in the document.
+//! Every route is in the table, so the tests, which go through the document, can't miss one.
 
 mod analysis;
 mod changes;
@@ -34,12 +34,12 @@ use crate::problem::Problem;
 pub use idempotency::Done;
 pub use openapi::document;
 
-/// One route.
+/// A route of the API, as the router, the permissions and the document need it.
 pub struct Route {
     pub method: Method,
-    /// Under `/api/v1`, as axum and OpenAPI write it.
+    /// The path below `/api/v1`, with parameters in braces.
     pub path: &'static str,
-    /// The name of the operation.
+    /// The operation's id in the document.
     pub id: &'static str,
     pub summary: &'static str,
     pub need: Need,
@@ -49,19 +49,19 @@ pub struct Route {
     handler: MethodRouter<App>,
 }
 
-/// Writes the schema of a type, and takes down what it refers to.
+/// Makes the schema of a type, and registers the schemas that it refers to.
 pub type Describe = fn(&mut SchemaGenerator) -> Value;
 
-/// What a route answers if all is well.
+/// What a route returns on success.
 #[derive(Clone, Copy)]
 pub enum Gives {
-    /// A type, as JSON.
+    /// JSON with this schema.
     Json(Describe),
-    /// Something else, of this media type.
+    /// Another media type.
     Other(&'static str),
 }
 
-/// Where the API is.
+/// The prefix of all API paths.
 pub const PREFIX: &str = "/api/v1";
 
 impl Route {
@@ -103,10 +103,10 @@ fn describe<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
     generator.subschema_for::<T>().to_value()
 }
 
-/// All routes.
+/// All routes of the API.
 pub fn table() -> Vec<Route> {
     let document =
-        Route::new((Method::GET, "/openapi.json"), ("openapi", Need::View, "This document"), || async {
+        Route::new((Method::GET, "/openapi.json"), ("openapi", Need::View, "Get this document"), || async {
             Answer(document())
         });
     let parts =
@@ -115,7 +115,7 @@ pub fn table() -> Vec<Route> {
     std::iter::once(document).chain(parts.into_iter().chain(more).flatten()).collect()
 }
 
-/// All routes, with what each needs.
+/// The router of all API routes, each behind its permission check.
 pub fn routes(app: &App) -> Router<App> {
     let mut router = Router::new();
     for route in table() {
@@ -129,12 +129,12 @@ pub fn routes(app: &App) -> Router<App> {
     router.method_not_allowed_fallback(|| async {
         Problem::new(
             StatusCode::METHOD_NOT_ALLOWED,
-            "this address takes other methods; /api/v1/openapi.json lists them",
+            "method not allowed; /api/v1/openapi.json lists the methods of each address",
         )
     })
 }
 
-/// Refuses whoever may not do this, or may not see this study.
+/// Refuses clients that may not use this route or may not see this study.
 async fn permitted(
     State(need): State<Need>,
     who: Identity,
@@ -145,9 +145,7 @@ async fn permitted(
     match params.iter().find(|(name, _)| *name == "study") {
         Some((_, study)) => who.require_study(study)?,
         None if need == Need::Administer && who.study.is_some() => {
-            return Err(Problem::forbidden(
-                "this token is for one study only, and this concerns others as well",
-            ));
+            return Err(Problem::forbidden("this token is for one study only; use a token for all studies"));
         }
         None => {}
     }
@@ -155,7 +153,7 @@ async fn permitted(
     Ok(next.run(request).await)
 }
 
-/// Answers of JSON have an `ETag`, and are not sent again to whoever has them.
+/// Adds an `ETag` to JSON responses, and answers 304 if the client already has that version.
 async fn tagged(request: Request, next: Next) -> Response {
     let known = request.headers().get(header::IF_NONE_MATCH).cloned();
     let is_look = request.method() == Method::GET;
@@ -171,11 +169,11 @@ async fn tagged(request: Request, next: Next) -> Response {
     response
 }
 
-/// What is known of an answer of JSON.
+/// The `ETag` of a JSON response, passed on in its extensions.
 #[derive(Clone)]
 struct Tag(String);
 
-/// An answer, as JSON.
+/// A response to be written as JSON.
 pub struct Answer<T>(pub T);
 
 impl<T: Serialize> IntoResponse for Answer<T> {
@@ -187,7 +185,7 @@ impl<T: Serialize> IntoResponse for Answer<T> {
     }
 }
 
-/// An answer that is JSON already.
+/// A response with a body that is JSON already.
 pub fn json(body: String) -> Response {
     let tag = format!("\"{}\"", &secret::hash(&body)[..32]);
     let mut response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();

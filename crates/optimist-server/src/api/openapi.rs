@@ -8,7 +8,7 @@ use super::{Gives, PREFIX, Route, table};
 use crate::auth::{Need, Role};
 use crate::problem::Problem;
 
-/// The document.
+/// The OpenAPI document of all routes.
 pub fn document() -> Value {
     let settings = || {
         SchemaSettings::draft2020_12().with(|settings| {
@@ -16,7 +16,7 @@ pub fn document() -> Value {
             settings.meta_schema = None;
         })
     };
-    // What is read and what is written differ in what may be left out.
+    // Schemas for reading and for writing differ in which fields are optional.
     let mut reads = SchemaGenerator::new(settings().for_deserialize());
     let mut writes = SchemaGenerator::new(settings().for_serialize());
     let problem = writes.subschema_for::<Problem>().to_value();
@@ -33,7 +33,7 @@ pub fn document() -> Value {
         "info": {
             "title": "Optimist",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Studies of Optimist over HTTP: see docs/api.md.",
+            "description": "The HTTP API of `optimist serve`; docs/api.md is an introduction.",
             "license": { "name": "MIT", "identifier": "MIT" },
         },
         "servers": [{ "url": "/" }],
@@ -42,10 +42,10 @@ pub fn document() -> Value {
         "components": {
             "schemas": schemas,
             "securitySchemes": {
-                "token": { "type": "http", "scheme": "bearer", "description": "Of `optimist token create`, or the link of a local server." },
+                "token": { "type": "http", "scheme": "bearer", "description": "A token made by `optimist token create`, or the one in the link that a local server prints." },
                 "session": {
                     "type": "apiKey", "in": "cookie", "name": "__Host-optimist",
-                    "description": "Of a browser; what changes something also needs the header X-CSRF-Token.",
+                    "description": "The session of a browser; requests that change something also need the header X-CSRF-Token.",
                 },
             },
         },
@@ -71,12 +71,12 @@ fn operation(
     let mut responses = Map::new();
     responses.insert(
         if created { "201" } else { "200" }.to_owned(),
-        json!({ "description": "Done.", "content": content }),
+        json!({ "description": "Success.", "content": content }),
     );
     if route.method == axum::http::Method::GET {
-        responses.insert("304".to_owned(), json!({ "description": "You have it already." }));
+        responses.insert("304".to_owned(), json!({ "description": "Not modified." }));
     }
-    let problem = json!({ "description": "What was wrong, what was expected, what to do.",
+    let problem = json!({ "description": "An error: what was wrong, what was expected and what to do.",
                           "content": { "application/problem+json": { "schema": problem } } });
     responses.insert("default".to_owned(), problem);
     let mut operation = json!({
@@ -94,7 +94,7 @@ fn operation(
     operation
 }
 
-/// The roles that may do what needs this.
+/// The roles that cover `need`.
 fn roles(need: Need) -> Vec<&'static str> {
     Role::ALL.into_iter().filter(|role| role.has(need)).map(Role::word).collect()
 }
@@ -115,7 +115,7 @@ fn parameters(route: &Route, reads: &mut SchemaGenerator) -> Vec<Value> {
     if route.method == axum::http::Method::POST {
         parameters.push(json!({
             "in": "header", "name": "Idempotency-Key", "required": false,
-            "description": "Any word. Sent again with the same word, the same request is done once, and answered alike.",
+            "description": "Any word. Repeating a request with the same key performs it once and returns the same response.",
             "schema": { "type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$" },
         }));
     }
@@ -134,7 +134,7 @@ fn of_path(name: &str) -> Value {
     json!({ "in": "path", "name": name, "required": true, "schema": schema })
 }
 
-/// A schema that is a reference, as what it refers to.
+/// Follows a schema that is a reference.
 fn resolved(schema: Value, generator: &SchemaGenerator) -> Value {
     let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
     name.and_then(|name| generator.definitions().get(name).cloned()).unwrap_or(schema)

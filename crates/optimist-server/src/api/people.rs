@@ -1,4 +1,4 @@
-//! Users and tokens, for admins.
+//! Routes for users and tokens.
 
 use std::time::Duration;
 
@@ -17,33 +17,31 @@ use crate::problem::Problem;
 
 pub fn routes() -> Vec<Route> {
     let at = |method, path, id, summary| ((method, path), (id, Need::Administer, summary));
-    let me = Route::new((Method::GET, "/me"), ("me", Need::View, "Who you are here"), me).gives::<Me>();
-    let (path, what) = at(Method::GET, "/users", "users", "Who may log in");
+    let me =
+        Route::new((Method::GET, "/me"), ("me", Need::View, "Get your own name and role"), me).gives::<Me>();
+    let (path, what) = at(Method::GET, "/users", "users", "List users");
     let list_users = Route::new(path, what, users).gives::<Users>();
-    let (path, what) = at(Method::POST, "/users", "add_user", "Lets somebody log in");
+    let (path, what) = at(Method::POST, "/users", "add_user", "Add a user");
     let add = Route::new(path, what, add_user).body::<NewUser>().gives::<User>();
-    let (path, what) =
-        at(Method::PATCH, "/users/{user}", "change_user", "Gives somebody another role or password");
+    let (path, what) = at(Method::PATCH, "/users/{user}", "change_user", "Change a user's role or password");
     let change = Route::new(path, what, change_user).body::<UserChange>().gives::<User>();
-    let (path, what) =
-        at(Method::DELETE, "/users/{user}", "remove_user", "Does not let somebody log in any more");
+    let (path, what) = at(Method::DELETE, "/users/{user}", "remove_user", "Remove a user");
     let remove = Route::new(path, what, remove_user).gives::<Removed>();
-    let (path, what) = at(Method::GET, "/tokens", "tokens", "Which programs may come in");
+    let (path, what) = at(Method::GET, "/tokens", "tokens", "List tokens");
     let list_tokens = Route::new(path, what, tokens).gives::<Tokens>();
-    let (path, what) = at(Method::POST, "/tokens", "create_token", "Lets a program come in");
+    let (path, what) = at(Method::POST, "/tokens", "create_token", "Create a token");
     let create = Route::new(path, what, create_token).body::<NewToken>().gives::<CreatedToken>();
-    let (path, what) =
-        at(Method::DELETE, "/tokens/{token}", "revoke_token", "Does not let a program come in any more");
+    let (path, what) = at(Method::DELETE, "/tokens/{token}", "revoke_token", "Revoke a token");
     let revoke = Route::new(path, what, revoke_token).gives::<Removed>();
     vec![me, list_users, add, change, remove, list_tokens, create, revoke]
 }
 
-/// Who you are here.
+/// The name and role of the client.
 #[derive(Serialize, JsonSchema)]
 struct Me {
     name: String,
     role: Role,
-    /// The only study that you may see, if you may not see all.
+    /// The only study it can see; null for all studies.
     study: Option<String>,
 }
 
@@ -51,7 +49,7 @@ async fn me(who: Identity) -> Answer<Me> {
     Answer(Me { name: who.name, role: who.role, study: who.study })
 }
 
-/// Uses the accounts.
+/// Reads or changes the accounts.
 async fn with<T: Send + 'static>(
     app: &App,
     using: impl FnOnce(&mut Ledger, &mut dyn optimist_study::log::Log) -> Result<T, AccountError> + Send + 'static,
@@ -59,13 +57,13 @@ async fn with<T: Send + 'static>(
     app.blocking(move |app| app.door.with(&app.studies, using)).await
 }
 
-/// Who may log in.
+/// All users, by name.
 #[derive(Serialize, JsonSchema)]
 struct Users {
     users: Vec<User>,
 }
 
-/// Somebody who may log in.
+/// A user, who can log in.
 #[derive(Serialize, JsonSchema)]
 struct User {
     name: String,
@@ -81,7 +79,7 @@ async fn users(State(app): State<App>) -> Result<Answer<Users>, Problem> {
     .await
 }
 
-/// Somebody to let in.
+/// A user to add.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewUser {
@@ -103,7 +101,7 @@ async fn add_user(
     Ok((StatusCode::CREATED, Answer(user)))
 }
 
-/// What to change about a user.
+/// Changes to a user. Fields that are left out stay as they are.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct UserChange {
@@ -135,7 +133,7 @@ async fn change_user(
     .await
 }
 
-/// It is gone.
+/// What was removed: the name of a user, or the id of a token.
 #[derive(Serialize, JsonSchema)]
 struct Removed {
     removed: String,
@@ -153,20 +151,20 @@ async fn remove_user(
     .await
 }
 
-/// Which programs may come in.
+/// All tokens, by id.
 #[derive(Serialize, JsonSchema)]
 struct Tokens {
     tokens: Vec<Token>,
 }
 
-/// A program that may come in. The token itself is known to nobody but that program.
+/// A token, without its secret, which the server doesn't know.
 #[derive(Serialize, JsonSchema)]
 struct Token {
     id: String,
     name: String,
     role: Role,
     study: Option<String>,
-    /// When it ends: milliseconds since 1970.
+    /// When it expires: milliseconds since 1970. Null means never.
     until: Option<u64>,
 }
 
@@ -184,29 +182,29 @@ async fn tokens(State(app): State<App>) -> Result<Answer<Tokens>, Problem> {
     .await
 }
 
-/// A program to let in.
+/// A token to create.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewToken {
     role: Role,
-    /// What it is for. Default: its id.
+    /// What the token is for; recorded as `by` in the log. Default: made from its id.
     #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     name: Option<String>,
-    /// The only study that it is for. Default: all.
+    /// The only study it gives access to. Default: all studies.
     #[serde(default)]
     study: Option<String>,
-    /// After how many seconds it ends. Default: never.
+    /// How long it is valid, in seconds. Default: for ever.
     #[serde(default)]
     #[schemars(range(min = 1, max = 3_000_000_000_u64))]
     expires: Option<u64>,
 }
 
-/// A token, shown this once.
+/// A new token. Its secret is shown only this once.
 #[derive(Serialize, JsonSchema)]
 struct CreatedToken {
     id: String,
-    /// To be sent as `Authorization: Bearer TOKEN`, or to be set as `OPTIMIST_TOKEN`.
+    /// The secret: send it as `Authorization: Bearer TOKEN`, or set it as `OPTIMIST_TOKEN`.
     token: String,
 }
 

@@ -1,4 +1,4 @@
-//! Studies: list, look, create, delete, export.
+//! Routes for studies: list, get, create, delete, export.
 
 use std::convert::Infallible;
 
@@ -22,28 +22,32 @@ use crate::studies::Held;
 
 pub fn routes() -> Vec<Route> {
     vec![
-        Route::new((Method::GET, "/studies"), ("list", Need::View, "The studies that you may see"), list)
+        Route::new((Method::GET, "/studies"), ("list", Need::View, "List the studies you can see"), list)
             .gives::<List>(),
-        Route::new((Method::POST, "/studies"), ("create", Need::Administer, "Begins a study"), create)
+        Route::new((Method::POST, "/studies"), ("create", Need::Administer, "Create a study"), create)
             .body::<Create>()
             .gives::<StudyView<'static>>(),
-        Route::new((Method::GET, "/studies/{study}"), ("show", Need::View, "How a study stands"), show)
+        Route::new((Method::GET, "/studies/{study}"), ("show", Need::View, "Get a study"), show)
             .gives::<StudyView<'static>>(),
         Route::new(
             (Method::DELETE, "/studies/{study}"),
-            ("delete", Need::Administer, "Removes a study with all its trials, for good"),
+            ("delete", Need::Administer, "Delete a study and all its trials, irreversibly"),
             delete,
         )
         .gives::<Deleted>(),
         Route::new(
             (Method::GET, "/studies/{study}/export"),
-            ("export", Need::View, "The log of a study, a record per line, as `optimist export` writes it"),
+            (
+                "export",
+                Need::View,
+                "Export the log of a study, one record per line, as `optimist export` does",
+            ),
             export,
         )
         .gives_other("application/x-ndjson"),
         Route::new(
             (Method::GET, "/studies/{study}/records"),
-            ("records", Need::View, "Records of the log: what happened, when, and who wanted it"),
+            ("records", Need::View, "Get records of the log: what happened, when, and who did it"),
             records,
         )
         .query::<After>()
@@ -51,13 +55,13 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
-/// The studies that you may see.
+/// The studies the client can see.
 #[derive(Serialize, JsonSchema)]
 struct List {
     studies: Vec<Listed>,
 }
 
-/// A study in short, or why it cannot be read.
+/// A summary of a study, or why it can't be read.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Listed {
@@ -77,28 +81,28 @@ async fn list(State(app): State<App>, who: Identity) -> Result<Answer<List>, Pro
     .await
 }
 
-/// A study to begin: what a study file says, as text or as an object with the same keys.
+/// A study to create: a study file, as text or as a JSON object with the same keys.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Create {
     /// The text of a study file.
     Text {
-        /// TOML.
+        /// The study file, in TOML.
         toml: String,
     },
-    /// What a study file says, as JSON.
+    /// The study file, as JSON.
     Table(#[schemars(with = "StudyTable")] Map<String, Value>),
 }
 
-/// The keys of a study file (docs/study-file.md) that every study has; the others may be there as well.
+/// The required keys of a study file; docs/study-file.md has all keys.
 #[derive(JsonSchema)]
 #[allow(dead_code)] // only its schema is used
 struct StudyTable {
-    /// Unique here.
+    /// The study's name, unique on this server.
     name: String,
     /// `maximize` or `minimize`.
     direction: optimist_study::Direction,
-    /// What may be varied.
+    /// The parameters to search over, by name.
     parameters: Map<String, Value>,
 }
 
@@ -121,20 +125,20 @@ async fn create(
     Ok((StatusCode::CREATED, json(view)))
 }
 
-/// What the study file says.
+/// Reads the definition from the request.
 fn definition(create: Create) -> Result<Definition, Problem> {
     let text = match create {
         Create::Text { toml } => toml,
         Create::Table(table) if !table.contains_key("name") => {
-            return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "the study has no name; give it one"));
+            return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "the study has no name; set `name`"));
         }
         Create::Table(table) => toml::to_string(&table).map_err(|error| {
-            Problem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("this cannot be a study file: {error}"))
+            Problem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("this is not a valid study file: {error}"))
         })?,
     };
     let definition = StudyFile::parse(&text)?.definition;
     if definition.name.is_empty() {
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "the study has no name; give it one"));
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "the study has no name; set `name`"));
     }
     Ok(definition)
 }
@@ -143,7 +147,7 @@ async fn show(State(app): State<App>, Named(study): Named<String>) -> Result<Res
     Ok(json(app.look(&study, view).await?))
 }
 
-/// The study as it stands, with the best point of its model.
+/// The current study as JSON, with the point that its model recommends.
 pub fn view(app: &App, held: &Held) -> Result<String, Problem> {
     let best = app.best(held)?;
     let leases = app.studies.with_log(|log| log.leases(held.id()))?;
@@ -154,10 +158,10 @@ pub fn view(app: &App, held: &Held) -> Result<String, Problem> {
     written.map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
 }
 
-/// A study that is gone.
+/// A deleted study.
 #[derive(Serialize, JsonSchema)]
 struct Deleted {
-    /// What it was called.
+    /// Its name.
     study: String,
     deleted: bool,
 }
@@ -191,14 +195,14 @@ async fn export(State(app): State<App>, Named(study): Named<String>) -> Result<R
     Ok(response)
 }
 
-/// Which records.
+/// The range of records to get.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct After {
-    /// Those after this one. Default: 0, all.
+    /// Only records after this one. Default: 0, from the first.
     #[serde(default)]
     after: u64,
-    /// At most this many. Default: 100.
+    /// At most this many records. Default: 100.
     #[serde(default = "hundred")]
     #[schemars(range(min = 1, max = 500))]
     limit: usize,
@@ -208,13 +212,13 @@ fn hundred() -> usize {
     100
 }
 
-/// Records of a log, in order.
+/// Some records of a log, in order.
 #[derive(Serialize, JsonSchema)]
 struct Records {
-    /// Each with `seq`, `at` (milliseconds since 1970), `event` and, where it is known, `by`.
+    /// Each has `seq`, `at` (milliseconds since 1970), `event` and, if known, `by`.
     #[schemars(with = "Vec<Map<String, Value>>")]
     records: Vec<Value>,
-    /// The number of the last record that there is.
+    /// The number of the last record in the log.
     head: u64,
 }
 

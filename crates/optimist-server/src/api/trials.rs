@@ -1,4 +1,4 @@
-//! Trials: look, ask, tell, fail, put back, renew.
+//! Routes for trials: list, get, ask, tell, fail, release, renew.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,6 +8,7 @@ use axum::http::Method;
 use optimist::Why;
 use optimist::space::Assignment;
 use optimist_study::view::TrialView;
+use optimist_study::view::number::count;
 use optimist_study::{Evaluation, FailureKind, Job, Kept, Trial, TrialState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,49 +32,53 @@ pub fn routes() -> Vec<Route> {
     let looks = [
         Route::new(
             (Method::GET, "/studies/{study}/trials"),
-            ("trials", Need::View, "Trials, a page at a time"),
+            ("trials", Need::View, "List trials, one page at a time"),
             page,
         )
         .query::<Which>(),
-        Route::new((Method::GET, "/studies/{study}/trials/{trial}"), ("trial", Need::View, "A trial"), one)
-            .gives::<TrialView<'static>>(),
+        Route::new(
+            (Method::GET, "/studies/{study}/trials/{trial}"),
+            ("trial", Need::View, "Get a trial"),
+            one,
+        )
+        .gives::<TrialView<'static>>(),
     ];
     let [trials, trial] = looks;
     let work = |path, id, summary| ((Method::POST, path), (id, Need::Work, summary));
-    let (at, what) = work("/studies/{study}/ask", "ask", "Takes the next trials");
+    let (at, what) = work("/studies/{study}/ask", "ask", "Ask for the next trials");
     let ask = Route::new(at, what, ask).body::<Ask>().gives::<Asked>();
-    let (at, what) = work("/studies/{study}/trials/{trial}/tell", "tell", "Says what a trial measured");
+    let (at, what) = work("/studies/{study}/trials/{trial}/tell", "tell", "Report what a trial measured");
     let tell = Route::new(at, what, tell).body::<Tell>().gives::<Told>();
-    let (at, what) = work("/studies/{study}/trials/{trial}/fail", "fail", "Says why a trial has no value");
+    let (at, what) = work("/studies/{study}/trials/{trial}/fail", "fail", "Report that a trial failed");
     let fail = Route::new(at, what, fail).body::<Fail>().gives::<Told>();
     let (at, what) = work(
         "/studies/{study}/trials/{trial}/release",
         "release",
-        "Puts a trial back, as if it had not been started",
+        "Hand a trial back, so that somebody else can run it",
     );
     let release = Route::new(at, what, release).body::<Release>().gives::<Told>();
-    let (at, what) = work("/studies/{study}/renew", "renew", "Renews the leases of a worker");
+    let (at, what) = work("/studies/{study}/renew", "renew", "Renew the leases of a worker");
     let renew = Route::new(at, what, renew).body::<Renew>().gives::<Renewed>();
     vec![trials.gives::<Page>(), trial, ask, tell, fail, release, renew]
 }
 
-/// Which trials, and in which order.
+/// Which trials to list, and in which order.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Which {
-    /// Only those with a higher number.
+    /// Only trials with a higher number.
     after: Option<usize>,
-    /// Only those that stand so: `running`, `waiting`, `complete`, `failed` or `cancelled`; several with commas between.
+    /// Only trials in these states: `running`, `waiting`, `complete`, `failed` or `cancelled`, separated by commas.
     state: Option<String>,
-    /// Only those of this worker.
+    /// Only trials of this worker.
     worker: Option<String>,
-    /// In which order. Default: `number`.
+    /// The order. Default: `number`.
     #[serde(default)]
     sort: Sort,
-    /// Leave out this many. Default: 0.
+    /// Skip this many. Default: 0.
     #[serde(default)]
     offset: usize,
-    /// At most this many. Default: 100.
+    /// At most this many trials. Default: 100.
     #[serde(default = "hundred")]
     #[schemars(range(min = 1, max = 1000))]
     limit: usize,
@@ -82,12 +87,12 @@ struct Which {
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Sort {
-    /// The first first.
+    /// Oldest first.
     #[default]
     Number,
-    /// The last first.
+    /// Newest first.
     Latest,
-    /// The best value first; those without come last.
+    /// Best value first; trials without a value come last.
     Best,
 }
 
@@ -95,16 +100,16 @@ fn hundred() -> usize {
     100
 }
 
-/// Some trials.
+/// A page of trials.
 #[derive(Serialize, JsonSchema)]
 struct Page {
     #[schemars(with = "Vec<TrialView<'static>>")]
     trials: Vec<Value>,
-    /// How many there are of these.
+    /// How many trials match.
     total: usize,
-    /// How many trials the study has.
+    /// How many trials the study has in all.
     of: usize,
-    /// The number of the last record that this knows.
+    /// The number of the last log record that this includes.
     head: u64,
 }
 
@@ -159,7 +164,7 @@ fn states(words: &str) -> Result<Vec<TrialState>, Problem> {
         let known = all.into_iter().find(|state| state.word() == word.trim());
         known.ok_or_else(|| {
             Problem::bad_request(format!(
-                "no trial is `{word}`; they are running, waiting, complete, failed or cancelled"
+                "unknown state `{word}`; use running, waiting, complete, failed or cancelled"
             ))
         })
     };
@@ -179,8 +184,9 @@ fn shown(held: &Held, trial: usize) -> Result<Value, Problem> {
         None => {
             let n = state.trials().len();
             Err(Problem::not_found(format!(
-                "study `{}` has no trial {trial}; it has {n}, counted from 0",
-                held.name()
+                "study `{}` has no trial {trial}; it has {}, numbered from 0",
+                held.name(),
+                count(n, "trial")
             )))
         }
     })
@@ -190,7 +196,7 @@ fn unwritten(error: serde_json::Error) -> Problem {
     Problem::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
 }
 
-/// Who asks, and for what.
+/// A request for trials to run.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Ask {
@@ -198,15 +204,15 @@ struct Ask {
     #[serde(default = "once")]
     #[schemars(range(min = 1, max = 100))]
     n: usize,
-    /// Who runs them. Default: whoever asks.
+    /// The worker that will run them. Default: the name of the user or token.
     #[serde(default)]
     #[schemars(length(min = 1, max = 200))]
     worker: Option<String>,
-    /// Seconds within which to tell or to renew; without one, a trial runs on until somebody tells, unless `planned`.
+    /// The lease: tell or renew within this many seconds. Without one, a trial stays with its worker until it is told, unless `planned`.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 3e9))]
     lease: Option<f64>,
-    /// Only what the plan wants, with a lease: nothing is given when the study is over or paused. Default: no.
+    /// Follow the plan, with a lease: no trials are given when the study is over or paused. Default: false.
     #[serde(default)]
     planned: bool,
 }
@@ -215,25 +221,25 @@ fn once() -> usize {
     1
 }
 
-/// Trials to be measured.
+/// The trials to run.
 #[derive(Serialize, JsonSchema)]
 struct Asked {
     trials: Vec<ToMeasure>,
-    /// Whether there will be no further trial, and nobody runs one.
+    /// Whether the study is over: no more trials will come, and none is running.
     settled: bool,
 }
 
-/// A trial to be measured.
+/// A trial to run.
 #[derive(Serialize, JsonSchema)]
 struct ToMeasure {
-    /// Its number, to be told with its value.
+    /// Its number, needed to tell its value.
     trial: usize,
-    /// What to run it with.
+    /// The parameters to run it with.
     #[schemars(with = "Map<String, Value>")]
     params: Assignment,
-    /// Who wanted this point: `suggested`, `enqueued` or `replicate`.
+    /// Where the point comes from: `suggested`, `enqueued` or `replicate`.
     source: &'static str,
-    /// How the optimizer found it, if it did.
+    /// Why the optimizer suggested it, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     why: Option<Why>,
@@ -275,43 +281,45 @@ async fn ask(
 
 pub fn seconds(lease: f64) -> Result<Duration, Problem> {
     let lasts = Duration::try_from_secs_f64(lease).ok().filter(|_| (SHORTEST..=LONGEST).contains(&lease));
-    lasts.ok_or_else(|| Problem::bad_request(format!("`lease` must be 0.001 seconds or more, got {lease}")))
+    lasts.ok_or_else(|| {
+        Problem::bad_request(format!("`lease` must be {SHORTEST} to {LONGEST} seconds, got {lease}"))
+    })
 }
 
-/// What a trial measured.
+/// The measurement of a trial.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Tell {
-    /// In the direction of the study; finite.
+    /// The measured value, a finite number.
     #[serde(default)]
     value: Option<f64>,
-    /// Of a study of several outcomes, in place of `value`: each by its name.
+    /// The measured values by outcome, in a study with several outcomes.
     #[serde(default)]
     values: Option<BTreeMap<String, f64>>,
-    /// The standard deviation of the noise, where it is known: of all values, or by the names of outcomes.
+    /// The standard deviation of the measurement noise, if known: one number, or one for each outcome.
     #[serde(default)]
     noise_std: Option<Noise>,
-    /// Anything worth telling the reader of the results.
+    /// A note for readers of the results.
     #[serde(default)]
     note: Option<String>,
-    /// Further results.
+    /// Other measured quantities.
     #[serde(default)]
     metrics: Option<Map<String, Value>>,
-    /// How long it took.
+    /// How long the trial took, in seconds.
     #[serde(default)]
     #[schemars(range(min = 0.0))]
     seconds: Option<f64>,
-    /// Parameters that it was run with in place of those that it was asked with.
+    /// The parameters it was actually run with, if they differ from the suggested ones.
     #[serde(default)]
     params: Option<Map<String, Value>>,
 }
 
-/// What became of it.
+/// The result of a report.
 #[derive(Serialize, JsonSchema)]
 pub struct Told {
-    /// Whether it was news.
+    /// Whether it changed anything: false if the same result was already there.
     pub stored: bool,
-    /// The trial as it stands now.
+    /// The trial as it is now.
     #[schemars(with = "TrialView<'static>")]
     pub trial: Value,
 }
@@ -327,22 +335,22 @@ async fn tell(
     stored(&app, &who, study, trial, (measured.into(), seconds, assignment(params)?)).await
 }
 
-/// Why a trial has no value.
+/// Why a trial failed.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Fail {
-    /// In words.
+    /// The reason, in words.
     reason: String,
-    /// In which way; `retried` wants another attempt. Default: `infeasible`, there is no value at this point.
+    /// The kind of failure; `retried` asks for another attempt. Default: `infeasible`, there is no value at this point.
     #[serde(default = "infeasible")]
     kind: FailureKind,
-    /// The end of what was written to standard error.
+    /// The end of its standard error.
     #[serde(default)]
     stderr: Option<String>,
-    /// Of several outcomes, those that were measured all the same.
+    /// The outcomes that were measured before it failed, by name.
     #[serde(default)]
     values: Option<BTreeMap<String, f64>>,
-    /// How long it took.
+    /// How long the trial took, in seconds.
     #[serde(default)]
     #[schemars(range(min = 0.0))]
     seconds: Option<f64>,
@@ -363,11 +371,11 @@ async fn fail(
     stored(&app, &who, study, trial, (failed, seconds, Assignment::default())).await
 }
 
-/// Why a trial is put back.
+/// Why a trial is handed back.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Release {
-    /// In words.
+    /// The reason, in words.
     reason: String,
 }
 
@@ -381,7 +389,7 @@ async fn release(
     stored(&app, &who, study, trial, (stopped, None, Assignment::default())).await
 }
 
-/// Puts down what came of a trial.
+/// Stores the result of a trial.
 async fn stored(
     app: &App,
     who: &Identity,
@@ -401,25 +409,25 @@ async fn stored(
     .await
 }
 
-/// Which leases to renew.
+/// The leases to renew.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Renew {
-    /// As it was said when they were asked for. Default: whoever asks.
+    /// The worker given when asking. Default: the name of the user or token.
     #[serde(default)]
     worker: Option<String>,
     /// The numbers of the trials.
     trials: Vec<usize>,
-    /// From now on, in seconds. Default: as the plan says.
+    /// The new lease in seconds, starting now. Default: the plan's lease.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 3e9))]
     lease: Option<f64>,
 }
 
-/// Which trials are still held.
+/// The trials that the worker still holds.
 #[derive(Serialize, JsonSchema)]
 struct Renewed {
-    /// Trials that the worker holds now; one that is missing was given to somebody else, and need not be measured further.
+    /// Numbers of trials. A trial that is missing was given to another worker: stop working on it.
     held: Vec<usize>,
 }
 
@@ -443,11 +451,13 @@ async fn renew(
     .await
 }
 
-/// A point, or a part of one.
+/// Parameters with their values; none if they are left out.
 pub fn assignment(params: Option<Map<String, Value>>) -> Result<Assignment, Problem> {
     let params = params.map(|params| serde_json::from_value(Value::Object(params))).transpose();
     let wrong = |error| {
-        Problem::bad_request(format!("`params` must be an object of numbers, words, true and false: {error}"))
+        Problem::bad_request(format!(
+            "`params` must be an object whose values are numbers, strings or booleans: {error}"
+        ))
     };
     Ok(params.map_err(wrong)?.unwrap_or_default())
 }

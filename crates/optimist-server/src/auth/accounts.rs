@@ -1,7 +1,7 @@
 //! Users, tokens and sessions, as a fold over records of what was done to them.
 //!
-//! Does not know: where the records are kept (`ledger`), what a password is compared with (`password`). Nothing here can be used to
-//! come in: passwords are hashes made by argon2id, tokens and sessions are known by their hash only.
+//! Does not know: where the records are kept (`ledger`), how passwords are checked (`password`). Nothing here is enough to log in:
+//! passwords are argon2id hashes, and tokens and sessions are known by their hashes only.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ pub const VERSION: u32 = 1;
 /// What was done to accounts, as the log keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AccountRecord {
-    /// The version of the format.
+    /// The version of the record format.
     pub v: u32,
     /// When: milliseconds since 1970.
     pub at: u64,
-    /// Who wanted it; `None` if it was done with the command, by whoever can write to the storage.
+    /// Who did it; `None` for changes made on the command line, by somebody with access to the storage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// What.
+    /// What was done.
     pub event: AccountEvent,
 }
 
@@ -30,119 +30,119 @@ pub struct AccountRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccountEvent {
-    /// Somebody may log in.
+    /// A user was added.
     UserAdded {
-        /// Unique.
+        /// The user's name, which is unique.
         name: String,
         /// What they may do.
         role: Role,
         /// The hash of their password.
         password: String,
     },
-    /// Somebody may not log in any more; their sessions end.
+    /// A user was removed; their sessions end.
     UserRemoved {
-        /// Their name.
+        /// The user's name.
         name: String,
     },
-    /// Somebody has another password; their sessions end.
+    /// A user's password was changed; their sessions end.
     PasswordChanged {
-        /// Their name.
+        /// The user's name.
         name: String,
-        /// The hash of the new one.
+        /// The hash of the new password.
         password: String,
     },
-    /// Somebody may do other things.
+    /// A user's role was changed.
     RoleChanged {
-        /// Their name.
+        /// The user's name.
         name: String,
-        /// What they may do now.
+        /// The new role.
         role: Role,
     },
-    /// A program may come in.
+    /// A token was created.
     TokenCreated {
-        /// Unique; no secret.
+        /// Unique, and not a secret.
         id: String,
-        /// The token.
+        /// What the token may do, and its hash.
         token: Token,
     },
-    /// It may not any more.
+    /// A token was revoked.
     TokenRevoked {
-        /// Which one.
+        /// The token's id.
         id: String,
     },
-    /// Somebody logged in.
+    /// A user logged in.
     SessionOpened {
-        /// The hash of its secret.
+        /// The hash of the session's secret.
         session: String,
-        /// Who.
+        /// The user's name.
         user: String,
-        /// When it ends, whatever happens: milliseconds since 1970.
+        /// When the session ends at the latest: milliseconds since 1970.
         until: u64,
     },
-    /// It is still used.
+    /// A session is still in use.
     SessionSeen {
-        /// The hash of its secret.
+        /// The hash of the session's secret.
         session: String,
     },
-    /// Somebody logged out.
+    /// A user logged out.
     SessionClosed {
-        /// The hash of its secret.
+        /// The hash of the session's secret.
         session: String,
     },
 }
 
-/// Somebody who may log in.
+/// A user, who can log in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct User {
     /// What they may do.
     pub role: Role,
     /// The hash of their password.
     pub password: String,
-    /// Since when: milliseconds since 1970.
+    /// When the user was added: milliseconds since 1970.
     pub added_at: u64,
 }
 
-/// A program that may come in.
+/// A token, with which a program can use the API.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Token {
-    /// What it is for.
+    /// What the token is for, in words.
     pub name: String,
     /// What it may do.
     pub role: Role,
-    /// The only study that it is for, if it is not for all.
+    /// The only study it gives access to; `None` for all studies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub study: Option<String>,
-    /// The hash of it.
+    /// The hash of the token.
     pub hash: String,
-    /// When it ends: milliseconds since 1970; never if `None`.
+    /// When it expires: milliseconds since 1970; never if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
 }
 
-/// Somebody who is logged in.
+/// A browser session of a user who logged in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
-    /// Who.
+    /// The user's name.
     pub user: String,
-    /// When it was used last, as far as that is stored: milliseconds since 1970.
+    /// When it was last known to be in use: milliseconds since 1970.
     pub seen_at: u64,
-    /// When it ends, whatever happens: milliseconds since 1970.
+    /// When it ends at the latest: milliseconds since 1970.
     pub until: u64,
 }
 
-/// The users, tokens and sessions there are.
+/// All users, tokens and sessions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Accounts {
-    /// By name.
+    /// Users by name.
     pub users: BTreeMap<String, User>,
-    /// By id.
+    /// Tokens by id.
     pub tokens: BTreeMap<String, Token>,
-    /// By the hash of their secret.
+    /// Sessions by the hash of their secret.
     pub sessions: BTreeMap<String, Session>,
 }
 
 impl Accounts {
-    /// Takes in what was done next. What is about somebody who is not there changes nothing.
+    /// Applies the next record. Events about users, tokens or sessions that don't exist change nothing.
     pub fn apply(&mut self, record: AccountRecord) {
         let at = record.at;
         match record.event {
@@ -185,7 +185,7 @@ impl Accounts {
         }
     }
 
-    /// The token of which this is the hash, if it has not ended.
+    /// The token with this hash, unless it has expired.
     pub fn token(&self, hash: &str, now: u64) -> Option<&Token> {
         let mut tokens = self.tokens.values().filter(|token| super::secret::is_same(&token.hash, hash));
         tokens.next().filter(|token| token.until.is_none_or(|until| now < until))

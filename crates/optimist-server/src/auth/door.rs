@@ -1,8 +1,7 @@
-//! Finds out who asks: by the token of a local server, by a session, or by a token of an account.
+//! Authentication: by the startup token of a local server, by a session, or by an API token.
 //!
-//! A server that only this machine reaches and that has no users prints a link with a token in it, and lets in whoever has that
-//! token, as admin; the first user who is added ends that. Accounts are read on before each look: who was removed elsewhere is not let
-//! in here.
+//! A server without users that listens on loopback prints a link with a token, and whoever has that token is admin. Adding the first
+//! user ends that. Accounts are refreshed before each check, so somebody who was removed on another server is locked out here too.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -22,32 +21,32 @@ use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::studies::{Studies, lock};
 
-/// What the log's records say of changes by whoever has the token of a local server.
+/// The name in log records for whoever uses the startup token of a local server.
 const LOCAL: &str = "local";
 
-/// The most browsers that come with the token of a local server.
+/// The most browser sessions opened with the startup token.
 const LOCAL_SESSIONS: usize = 100;
 
-/// Who may come in.
+/// Authenticates requests.
 pub struct Door {
     ledger: Mutex<Ledger>,
     throttle: Mutex<Throttle>,
-    /// How many passwords are compared at the same time: each takes 19 MiB and a processor.
+    /// Held while a password is checked, one at a time: each check takes 19 MiB and a processor.
     comparing: Mutex<()>,
-    /// Of a local server, as long as it has no users.
+    /// The startup token of a local server; void once there are users.
     local: Option<String>,
-    /// When the sessions of those who came with that token end, by their hash; all do with the server.
+    /// When each session opened with the startup token ends, by its hash. They all end with the server.
     local_sessions: Mutex<HashMap<String, u64>>,
     idle: Duration,
     lasts: Duration,
 }
 
 impl Door {
-    /// The door of a server with these settings.
+    /// Reads the accounts of a server with these settings.
     pub(crate) fn new(settings: &Settings, studies: &Studies) -> Result<Self, StorageError> {
         let local = settings.is_local().then(secret::new).transpose();
         let local = local.map_err(|error| StorageError::Other {
-            place: "the system's source of chance".to_owned(),
+            place: "the system's random number generator".to_owned(),
             reason: error.to_string(),
         })?;
         let door = Self {
@@ -63,13 +62,13 @@ impl Door {
         Ok(door)
     }
 
-    /// The token of a local server without users.
+    /// The startup token, if the server is local and has no users.
     pub fn local_token(&self) -> Option<&str> {
         let is_open = lock(&self.ledger).accounts().users.is_empty();
         self.local.as_deref().filter(|_| is_open)
     }
 
-    /// Whether there is anybody who could log in.
+    /// Whether there are users who could log in.
     pub(crate) fn has_users(&self, studies: &Studies) -> Result<bool, StorageError> {
         let has = self.with(studies, |ledger, _| Ok(!ledger.accounts().users.is_empty()));
         has.map_err(|error| match error {
@@ -78,10 +77,10 @@ impl Door {
         })
     }
 
-    /// Uses the accounts as they are now.
+    /// Runs `using` on up-to-date accounts.
     ///
     /// # Errors
-    /// Those of `using`, or if storage cannot be used.
+    /// Whatever `using` returns, or if storage fails.
     pub(crate) fn with<T>(
         &self,
         studies: &Studies,
@@ -94,10 +93,10 @@ impl Door {
         })
     }
 
-    /// Who has this token.
+    /// The identity behind an API token, or behind the startup token.
     ///
     /// # Errors
-    /// If storage cannot be used.
+    /// If storage fails.
     pub(crate) fn by_token(&self, studies: &Studies, token: &str) -> Result<Option<Identity>, AccountError> {
         let hash = secret::hash(token);
         let found = self.with(studies, |ledger, _| {
@@ -113,10 +112,10 @@ impl Door {
         Ok(found.or_else(|| is_local().then(|| local_identity(None))))
     }
 
-    /// Who has this session.
+    /// The identity behind a session.
     ///
     /// # Errors
-    /// If storage cannot be used.
+    /// If storage fails.
     pub(crate) fn by_session(
         &self,
         studies: &Studies,
@@ -133,7 +132,7 @@ impl Door {
             }
             let (name, role) = (known.user.clone(), user.role);
             if now - known.seen_at > millis(self.idle) / 8 {
-                // Not each time: the log would grow with each page that is looked at.
+                // Not on every request, or the log would grow with every page view.
                 ledger.append(log, None, |_| Ok(AccountEvent::SessionSeen { session: hash.clone() }))?;
             }
             Ok(Some(Identity { name, role, study: None, csrf: Some(csrf.clone()) }))
@@ -145,7 +144,7 @@ impl Door {
         Ok(found.or_else(|| is_local().then(|| local_identity(Some(csrf.clone())))))
     }
 
-    /// A new session for whoever has the token of a local server.
+    /// Opens a session for the startup token.
     pub(crate) fn open_local(&self, token: &str) -> Result<String, Problem> {
         let is_right = self.local_token().is_some_and(|local| secret::is_same(local, token));
         let session = is_right.then(secret::new).transpose().map_err(|error| no_chance(&error))?;
@@ -158,7 +157,7 @@ impl Door {
         Ok(session)
     }
 
-    /// A new session for whoever knows the password. What is wrong is not said.
+    /// Opens a session for a name and password. The error doesn't say which of the two was wrong.
     pub(crate) fn log_in(
         &self,
         studies: &Studies,
@@ -170,7 +169,7 @@ impl Door {
             let seconds = wait.as_secs() + 1;
             return Err(Problem::too_often(
                 seconds,
-                format!("too many wrong passwords; wait {seconds} s, then try again"),
+                format!("too many wrong passwords; try again in {seconds} s"),
             ));
         }
         let stored = self.with(studies, |ledger, _| {
@@ -181,7 +180,8 @@ impl Door {
             password::is_right(password, stored.as_deref())
         };
         if !is_right {
-            let detail = "no user has this name and this password; an admin can give another with `optimist user passwd`";
+            let detail =
+                "wrong name or password; an admin can set a new password with `optimist user passwd NAME`";
             return Err(Problem::new(axum::http::StatusCode::UNAUTHORIZED, detail));
         }
         lock(&self.throttle).succeeded(address, name);
@@ -191,7 +191,7 @@ impl Door {
     /// Ends a session, for good.
     ///
     /// # Errors
-    /// If storage cannot be used.
+    /// If storage fails.
     pub(crate) fn log_out(&self, studies: &Studies, session: &str) -> Result<(), AccountError> {
         let hash = secret::hash(session);
         if lock(&self.local_sessions).remove(&hash).is_some() {
@@ -209,5 +209,5 @@ fn local_identity(csrf: Option<String>) -> Identity {
 }
 
 fn no_chance(error: &getrandom::Error) -> Problem {
-    Problem::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, format!("cannot make a secret: {error}"))
+    Problem::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, format!("cannot generate a secret: {error}"))
 }

@@ -1,4 +1,4 @@
-//! Who asks, for handlers: an extractor. The guard has found it out before, and refused those that may not come in.
+//! The authenticated user or token, as an extractor for handlers. The guard has put it there.
 
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::StatusCode;
@@ -7,41 +7,41 @@ use axum::http::request::Parts;
 use super::role::{Need, Role};
 use crate::problem::{Problem, no_study};
 
-/// Who asks.
+/// The user or token that sent a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Identity {
-    /// Of the user or the token: what the log's records have as `by`.
+    /// The name of the user or token, which log records carry as `by`.
     pub name: String,
-    /// What they may do.
+    /// Decides what they may do.
     pub role: Role,
-    /// The only study that they may see, if they may not see all.
+    /// The only study they may see; `None` for all studies.
     pub study: Option<String>,
-    /// Of a session in a browser: what each form and each change sends as `csrf` or in the header `X-CSRF-Token`. `None` for tokens,
-    /// which no browser sends by itself.
+    /// The CSRF token of a browser session, which every change sends as the form field `csrf` or the header `X-CSRF-Token`. `None`
+    /// for API tokens, which browsers don't send on their own.
     pub csrf: Option<String>,
 }
 
 impl Identity {
-    /// Whether they may.
+    /// Checks that the role covers `need`.
     ///
     /// # Errors
-    /// If not, says what it takes.
+    /// If it doesn't: status 403, naming the role that does.
     pub fn require(&self, need: Need) -> Result<(), Problem> {
         if self.role.has(need) {
             return Ok(());
         }
         Err(Problem::forbidden(format!(
-            "this needs the role {}, and `{}` has the role {}; an admin can change that with `optimist user` or `optimist token`",
+            "this requires the {} role, but `{}` has the {} role; an admin can change that with `optimist user` or `optimist token`",
             need.word(),
             self.name,
             self.role.word()
         )))
     }
 
-    /// Whether they may see this study.
+    /// Checks that they may see this study.
     ///
     /// # Errors
-    /// If not: as if there were none.
+    /// If not: the same error as for a study that doesn't exist.
     pub fn require_study(&self, study: &str) -> Result<(), Problem> {
         if self.sees(study) { Ok(()) } else { Err(no_study(study)) }
     }
@@ -52,11 +52,12 @@ impl Identity {
     }
 }
 
-/// Nobody is known, and somebody has to be.
+/// The error for requests without valid credentials.
 pub fn unknown() -> Problem {
     Problem::new(
         StatusCode::UNAUTHORIZED,
-        "who are you? Open the link that the server printed, log in at /login, or send a token as `Authorization: Bearer TOKEN`",
+        "not authenticated; open the link that the server printed at startup, log in at /login, or send a token as \
+         `Authorization: Bearer TOKEN`",
     )
 }
 

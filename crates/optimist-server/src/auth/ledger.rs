@@ -12,13 +12,13 @@ use super::accounts::{AccountEvent, AccountRecord, Accounts, Token, VERSION};
 use super::role::Role;
 use super::{password, secret};
 
-/// What the log is called. Names that begin so are not studies (`optimist_study::log::HIDDEN`).
+/// The name of the log. Names with this prefix are not studies (`optimist_study::log::HIDDEN`).
 const NAME: &str = "optimist:accounts";
 
-/// How often it is looked for where there is none.
+/// How often to look for the accounts' log while there is none.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The most characters of a name.
+/// The longest user name, in characters.
 const NAME_LENGTH: usize = 64;
 
 /// Why accounts cannot be changed.
@@ -28,59 +28,63 @@ pub enum AccountError {
     /// Their storage cannot be used.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// A name that is not one.
+    /// A user name with characters that aren't allowed.
     #[error(
-        "`{name}` cannot be the name of a user; take 1 to {NAME_LENGTH} letters, digits and `.`, `-`, `_`, `@`"
+        "`{name}` is not a valid user name; use 1 to {NAME_LENGTH} letters, digits, `.`, `-`, `_` or `@`"
     )]
     BadName {
-        /// What was given.
+        /// The name as given.
         name: String,
     },
-    /// A password that is easily guessed, or that nobody types.
-    #[error("a password has {} to {} characters, this has {length}", password::SHORTEST, password::LONGEST)]
+    /// A password that is too short or too long.
+    #[error(
+        "a password must have {} to {} characters, this one has {length}",
+        password::SHORTEST,
+        password::LONGEST
+    )]
     BadPassword {
-        /// How many it has.
+        /// Its length, in characters.
         length: usize,
     },
-    /// There is such a user.
-    #[error("there is a user `{name}` already; `optimist user passwd {name}` gives another password")]
+    /// The name is taken.
+    #[error("user `{name}` already exists; `optimist user passwd {name}` changes the password")]
     UserExists {
-        /// The name.
+        /// The user's name.
         name: String,
     },
-    /// There is no such user.
-    #[error("there is no user `{name}`; `optimist user list` shows those there are")]
+    /// No user has this name.
+    #[error("user `{name}` doesn't exist; `optimist user list` shows the users that do")]
     NoUser {
-        /// The name.
+        /// The user's name.
         name: String,
     },
-    /// Nobody could manage users any more.
-    #[error("`{name}` is the only admin; make another one first")]
+    /// Without this admin, nobody could manage users.
+    #[error("`{name}` is the only admin; add another one first")]
     LastAdmin {
-        /// The name.
+        /// The user's name.
         name: String,
     },
-    /// There is no such token.
-    #[error("there is no token `{id}`; `optimist token list` shows those there are")]
+    /// No token has this id.
+    #[error("token `{id}` doesn't exist; `optimist token list` shows the tokens that do")]
     NoToken {
-        /// The id.
+        /// The token's id.
         id: String,
     },
-    /// A role that is for tokens.
-    #[error("people are viewer, operator or admin; the role worker is for tokens")]
+    /// The worker role, given to a user.
+    #[error("users can be viewers, operators or admins; the worker role is for tokens only")]
     WorkerUser,
-    /// The records were written by a later version.
-    #[error("the accounts were written by a later version of optimist; update optimist")]
+    /// The records were written by a newer version.
+    #[error("the accounts were written by a newer version of optimist; update optimist")]
     Newer,
-    /// The system has no chance to give, or a hash cannot be made.
-    #[error("cannot make a secret: {reason}")]
+    /// The system's random number generator or the password hash failed.
+    #[error("cannot generate a secret: {reason}")]
     NoSecret {
-        /// What was said.
+        /// What the system said.
         reason: String,
     },
 }
 
-/// The accounts of a storage, as of the last look.
+/// The accounts of a storage, as of the last refresh.
 #[derive(Default)]
 pub struct Ledger {
     id: Option<StudyId>,
@@ -90,10 +94,10 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// The accounts of a storage. Looking makes nothing.
+    /// Reads the accounts of a storage, without creating any.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If storage cannot be read.
     pub fn open(storage: &Storage) -> Result<(Self, Box<dyn Log>), AccountError> {
         let mut log = storage.connect()?;
         let mut ledger = Self::default();
@@ -101,15 +105,15 @@ impl Ledger {
         Ok((ledger, log))
     }
 
-    /// As of the last look.
+    /// The accounts as of the last [`Ledger::refresh`].
     pub fn accounts(&self) -> &Accounts {
         &self.accounts
     }
 
-    /// Reads what was done since the last look.
+    /// Reads the records appended since the last refresh.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If storage cannot be read.
     pub fn refresh(&mut self, log: &mut dyn Log) -> Result<(), AccountError> {
         if self.id.is_none() {
             if self.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
@@ -137,7 +141,7 @@ impl Ledger {
     /// Adds a user.
     ///
     /// # Errors
-    /// If there is one of that name, the name or the password cannot be used, or storage cannot.
+    /// If the name is taken, the name or the password is invalid, or storage fails.
     pub fn add_user(
         &mut self,
         log: &mut dyn Log,
@@ -163,7 +167,7 @@ impl Ledger {
     /// Removes a user.
     ///
     /// # Errors
-    /// If there is none of that name, nobody could add one any more, or storage cannot be used.
+    /// If no user has this name, no admin would be left, or storage fails.
     pub fn remove_user(
         &mut self,
         log: &mut dyn Log,
@@ -180,10 +184,10 @@ impl Ledger {
         })
     }
 
-    /// Gives a user another password; all their sessions end.
+    /// Changes a user's password and ends all their sessions.
     ///
     /// # Errors
-    /// If there is none of that name, the password cannot be used, or storage cannot.
+    /// If no user has this name, the password is invalid, or storage fails.
     pub fn change_password(
         &mut self,
         log: &mut dyn Log,
@@ -201,10 +205,10 @@ impl Ledger {
         })
     }
 
-    /// Gives a user another role.
+    /// Changes a user's role.
     ///
     /// # Errors
-    /// If there is none of that name, nobody would be admin, or storage cannot be used.
+    /// If no user has this name, no admin would be left, or storage fails.
     pub fn change_role(
         &mut self,
         log: &mut dyn Log,
@@ -225,10 +229,10 @@ impl Ledger {
         })
     }
 
-    /// Makes a token: its id, and the token itself, which nobody can find out later.
+    /// Creates a token. Returns its id and the token itself, which is not stored and can't be shown again.
     ///
     /// # Errors
-    /// If the system has no chance to give, or storage cannot be used.
+    /// If the random number generator or storage fails.
     pub fn create_token(
         &mut self,
         log: &mut dyn Log,
@@ -246,10 +250,10 @@ impl Ledger {
         Ok((id, secret))
     }
 
-    /// Ends a token.
+    /// Revokes a token.
     ///
     /// # Errors
-    /// If there is none of that id, or storage cannot be used.
+    /// If no token has this id, or storage fails.
     pub fn revoke_token(
         &mut self,
         log: &mut dyn Log,
@@ -262,10 +266,10 @@ impl Ledger {
         })
     }
 
-    /// Begins a session: its secret.
+    /// Opens a session and returns its secret.
     ///
     /// # Errors
-    /// If the system has no chance to give, or storage cannot be used.
+    /// If the random number generator or storage fails.
     pub fn open_session(
         &mut self,
         log: &mut dyn Log,
@@ -280,7 +284,7 @@ impl Ledger {
         Ok(secret)
     }
 
-    /// Appends what `decide` wants, and has it decide again if somebody else has appended in the meantime.
+    /// Appends the event that `decide` chooses; if another process appended first, refreshes and decides again.
     pub(super) fn append(
         &mut self,
         log: &mut dyn Log,
@@ -322,7 +326,7 @@ pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis)
 }
 
-/// As whole milliseconds.
+/// A duration in whole milliseconds, at most `u64::MAX`.
 pub fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

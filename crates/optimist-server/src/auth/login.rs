@@ -1,4 +1,4 @@
-//! How people come in and leave: `/login` and `/logout`.
+//! Logging in and out: `/login` and `/logout`.
 
 use axum::Router;
 use axum::extract::{Form, Query, Request, State};
@@ -29,7 +29,7 @@ struct Credentials {
     password: String,
 }
 
-/// The page to log in. With the link that a local server printed, its token becomes a session, and leaves the address.
+/// The login page. The link that a local server prints has a token; it is exchanged for a session here, and leaves the address bar.
 async fn enter(
     State(app): State<App>,
     who: Option<Identity>,
@@ -42,12 +42,12 @@ async fn enter(
     }
 }
 
-/// A new session each time: one that a stranger has put into the browser before is worth nothing.
+/// Always opens a new session, so a session id that an attacker planted in the browser is never used (session fixation).
 async fn log_in(State(app): State<App>, request: Request) -> Result<Response, Problem> {
     let address = client(&app, &request);
     let form: Result<Form<Credentials>, _> = axum::RequestExt::extract(request).await;
     let Form(Credentials { user, password }) =
-        form.map_err(|_| Problem::bad_request("send the form's fields `user` and `password`"))?;
+        form.map_err(|_| Problem::bad_request("the form needs the fields `user` and `password`"))?;
     let door = move |app: &App| app.door.log_in(&app.studies, address, &user, &password);
     match app.blocking(door).await {
         Ok(session) => come_in(&app, &session),

@@ -1,15 +1,15 @@
-//! Who asks, and what they may do.
+//! Authentication and permissions.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `role` | roles, and what each may do |
-//! | `identity` | who asks, for handlers |
+//! | `identity` | the authenticated user or token, for handlers |
 //! | `accounts` | users, tokens and sessions, as a fold over records |
 //! | `ledger` | where these records are kept, and what can be done to accounts |
-//! | `secret`, `password` | random words and what is stored of them; argon2id |
-//! | `throttle` | how often somebody may try |
-//! | `door` | finds out who asks |
-//! | `login` | the routes by which people come in and leave |
+//! | `secret`, `password` | random secrets and their hashes; argon2id |
+//! | `throttle` | growing pauses after failed logins |
+//! | `door` | authenticates requests |
+//! | `login` | the routes for logging in and out |
 
 pub mod accounts;
 mod door;

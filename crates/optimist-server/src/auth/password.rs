@@ -1,4 +1,4 @@
-//! Passwords: argon2id, as the log keeps them, and the comparison.
+//! Hashing and checking passwords with argon2id.
 
 use std::sync::OnceLock;
 
@@ -8,10 +8,10 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 
 use super::ledger::AccountError;
 
-/// The fewest characters.
+/// The shortest password, in characters.
 pub const SHORTEST: usize = 10;
 
-/// The most: hashing more is work that a stranger gives us.
+/// The longest password, in characters: hashing longer ones would let strangers waste our time.
 pub const LONGEST: usize = 256;
 
 /// What is stored of a password: argon2id with 19 MiB, two passes and a salt of its own.
@@ -27,7 +27,7 @@ pub fn hash(password: &str) -> Result<String, AccountError> {
     hash.map(|hash| hash.to_string()).map_err(|error| AccountError::NoSecret { reason: error.to_string() })
 }
 
-/// Whether it is the password of which `stored` is kept. Takes as long where there is no such user.
+/// Whether `password` matches the stored hash. Takes as long if there is none, so timing doesn't reveal which users exist.
 pub fn is_right(password: &str, stored: Option<&str>) -> bool {
     static NOBODY: OnceLock<String> = OnceLock::new();
     if password.chars().count() > LONGEST {

@@ -2,34 +2,34 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a user or a token is for.
+/// What a user or a token may do.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Looks, asks, and tells what came of trials. Tokens only.
+    /// Can view, ask and tell. For tokens only.
     Worker,
-    /// Looks.
+    /// Can view everything and change nothing.
     Viewer,
-    /// Looks, asks, tells, amends, enqueues, pauses: all that goes on in a study.
+    /// Can also amend, cancel, enqueue, retry, pause and annotate.
     Operator,
-    /// Everything: also creates and deletes studies, and manages users.
+    /// Can also create and delete studies, and manage users and tokens.
     Admin,
 }
 
-/// What something needs.
+/// The permission that a route requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// Nothing: anybody may.
+    /// Open to anybody.
     Nothing,
-    /// To look.
+    /// Viewing studies.
     View,
-    /// To ask and tell.
+    /// Asking and telling.
     Work,
-    /// To change what goes on in a study.
+    /// Changing a study in other ways.
     Operate,
-    /// To create, delete, manage users.
+    /// Creating and deleting studies, and managing users.
     Administer,
 }
 
@@ -37,7 +37,7 @@ impl Role {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Worker, Self::Viewer, Self::Operator, Self::Admin];
 
-    /// As users write it.
+    /// The role's name on the command line and in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Worker => "worker",
@@ -47,7 +47,7 @@ impl Role {
         }
     }
 
-    /// Whether it has what is needed.
+    /// Whether the role covers `need`.
     pub fn has(self, need: Need) -> bool {
         match need {
             Need::Nothing | Need::View => true,
@@ -59,10 +59,10 @@ impl Role {
 }
 
 impl Need {
-    /// The least role that has it, as users write it.
+    /// The least role that covers it, in words.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Nothing => "nobody",
+            Self::Nothing => "any",
             Self::View => "viewer",
             Self::Work => "worker or operator",
             Self::Operate => "operator",
@@ -77,9 +77,7 @@ impl std::str::FromStr for Role {
     fn from_str(word: &str) -> Result<Self, String> {
         let role = Self::ALL.into_iter().find(|role| role.word() == word);
         role.ok_or_else(|| {
-            format!(
-                "there is no role `{word}`; the roles are viewer, operator, admin and, for tokens, worker"
-            )
+            format!("unknown role `{word}`; roles are viewer, operator, admin and, for tokens only, worker")
         })
     }
 }

@@ -1,32 +1,32 @@
-//! Random words that nobody guesses, and what is stored of them: a hash, which is enough, as they are too long to be guessed.
+//! Random secrets and their hashes. Secrets are too long to guess, so a fast unsalted hash is enough to store.
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// Bytes of chance in a secret.
+/// Random bytes in a secret.
 const BYTES: usize = 32;
 
-/// A new secret: 64 hexadecimal digits from the system's source of chance.
+/// A new secret: 64 hexadecimal digits from the system's random number generator.
 ///
 /// # Errors
-/// If the system has none.
+/// If the system has no random numbers to give.
 pub fn new() -> Result<String, getrandom::Error> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)?;
     Ok(hex(&bytes))
 }
 
-/// What is stored of a secret.
+/// The hash under which a secret is stored.
 pub fn hash(secret: &str) -> String {
     hex(&Sha256::digest(secret.as_bytes()))
 }
 
-/// What a browser shows to prove that a page of ours sent it, made from the secret of its session and useless without.
+/// The CSRF token of a session, derived from the session's secret and useless without it.
 pub fn csrf(session: &str) -> String {
     hash(&format!("csrf {session}"))
 }
 
-/// Whether they are the same, in a time that does not tell where they differ.
+/// Whether two secrets are equal, compared in constant time.
 pub fn is_same(a: &str, b: &str) -> bool {
     a.as_bytes().ct_eq(b.as_bytes()).into()
 }

@@ -1,25 +1,25 @@
-//! How often somebody may try to log in: a few times at once, and then after pauses that grow.
+//! Limits failed logins: a few are free, then each needs a longer pause.
 //!
-//! What counts is the name together with the address, so that nobody can lock out another from elsewhere; and the address alone, so
-//! that nobody tries one password on many names.
+//! Failures are counted for each name and address together, so nobody can lock out somebody else from another address, and for each
+//! address alone, so nobody can try one password on many names.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// Wrong passwords of one name from one address before there are pauses.
+/// Failures for one name from one address before pauses start.
 const OF_NAME: u32 = 3;
 
-/// The same of all names.
+/// Failures for all names from one address before pauses start.
 const OF_ADDRESS: u32 = 20;
 
 /// The longest pause.
 const LONGEST: Duration = Duration::from_secs(900);
 
-/// After this long without a try, all is forgotten.
+/// Failures are forgotten after this long without a try.
 const FORGET: Duration = Duration::from_secs(3600);
 
-/// The most that is remembered.
+/// The most counters to remember.
 const CAPACITY: usize = 10_000;
 
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ struct Failures {
     last: Instant,
 }
 
-/// Wrong passwords so far.
+/// Failed logins so far.
 #[derive(Debug, Default)]
 pub struct Throttle {
     /// By address, and by address and name.
@@ -36,8 +36,8 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// How long to wait before the next try, if now is too early. Otherwise the try counts as failed until [`Throttle::succeeded`]:
-    /// those at the same time cannot all be the first.
+    /// How long to wait, if it is too early for another try. Otherwise the try counts as failed until [`Throttle::succeeded`], so
+    /// that many tries at the same time don't all pass.
     pub fn attempt(&mut self, address: IpAddr, name: &str, now: Instant) -> Option<Duration> {
         let keys = keys(address, name);
         let wait = keys.iter().filter_map(|(key, free)| self.wait(key, *free, now)).max();
@@ -55,7 +55,7 @@ impl Throttle {
         None
     }
 
-    /// The password was right: it starts over.
+    /// The password was right: the name's count starts over.
     pub fn succeeded(&mut self, address: IpAddr, name: &str) {
         let [(by_address, _), (by_name, _)] = keys(address, name);
         self.failures.remove(&by_name);
@@ -70,7 +70,7 @@ impl Throttle {
         (known.last + pause).checked_duration_since(now).filter(|wait| !wait.is_zero())
     }
 
-    /// Makes room: what is old goes first, and then whatever is oldest.
+    /// Makes room: drops stale counters, then the older half.
     fn forget(&mut self, now: Instant) {
         self.failures.retain(|_, known| now.duration_since(known.last) < LONGEST);
         if self.failures.len() + 2 > CAPACITY {
@@ -82,14 +82,14 @@ impl Throttle {
     }
 }
 
-/// What counts, with how much of it is free.
+/// The counters of a login, each with its number of free tries.
 fn keys(address: IpAddr, name: &str) -> [((IpAddr, Option<String>), u32); 2] {
     let address = network(address);
     let name: String = name.chars().take(64).collect();
     [((address, None), OF_ADDRESS), ((address, Some(name)), OF_NAME)]
 }
 
-/// Whoever has one address of IPv6 has 2^64 of them.
+/// IPv6 addresses by their /64 network: whoever has one address has all of them.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),

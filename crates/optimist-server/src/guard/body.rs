@@ -1,4 +1,4 @@
-//! What is sent with a request: not too much of it, and not too slowly. Handlers find it received.
+//! Reads request bodies before handlers run, and refuses those that are too large or arrive too slowly.
 
 use std::time::Duration;
 
@@ -8,19 +8,16 @@ use axum::http::StatusCode;
 
 use crate::problem::Problem;
 
-/// The most bytes from somebody unknown: a name and a password.
+/// The largest body from a client that is not logged in, in bytes: enough for a name and a password.
 const UNKNOWN: usize = 1 << 14;
 
-/// The most bytes of a request of the API or of a form.
+/// The largest body of an API request or a form, in bytes.
 const KNOWN: usize = 4 << 20;
 
-/// The same of records, of which one may be large.
+/// The largest body on the routes under `/logs`, in bytes: a single record may be large.
 const RECORDS: usize = 40 << 20;
 
-/// How long it may take to send them.
-const TIME: Duration = Duration::from_secs(30);
-
-/// How many bytes may be sent there.
+/// The largest body that `path` accepts, in bytes.
 pub fn limit(path: &str, is_known: bool) -> usize {
     match path {
         _ if !is_known => UNKNOWN,
@@ -29,23 +26,25 @@ pub fn limit(path: &str, is_known: bool) -> usize {
     }
 }
 
-/// Waits until all of it is there.
-pub async fn receive(request: &mut Request, limit: usize) -> Result<(), Problem> {
+/// Waits until the whole body is there.
+pub async fn receive(request: &mut Request, limit: usize, patience: Duration) -> Result<(), Problem> {
     let too_large = || {
         Problem::new(
             StatusCode::PAYLOAD_TOO_LARGE,
-            format!("at most {limit} bytes can be sent here at once; send less"),
+            format!(
+                "the request body is larger than {limit} bytes, the limit for this address; send less at a time"
+            ),
         )
     };
     if request.body().size_hint().lower() > limit as u64 {
         return Err(too_large());
     }
     let body = std::mem::take(request.body_mut());
-    let received = tokio::time::timeout(TIME, to_bytes(body, limit)).await;
+    let received = tokio::time::timeout(patience, to_bytes(body, limit)).await;
     let received = received.map_err(|_| {
         Problem::new(
             StatusCode::REQUEST_TIMEOUT,
-            format!("what was sent did not arrive within {} s", TIME.as_secs()),
+            format!("the request body did not arrive within {} s", patience.as_secs_f64()),
         )
     })?;
     *request.body_mut() = Body::from(received.map_err(|_| too_large())?);

@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, header};
 
 use crate::settings::Settings;
 
-/// What the cookie is called. Cookies know no ports: the servers of one machine would take each other's.
+/// The cookie's name. Cookies ignore ports, so without the port in it, two servers on one machine would overwrite each other's.
 fn name(settings: &Settings) -> String {
     if is_secure(settings) {
         "__Host-optimist".to_owned()
@@ -24,7 +24,7 @@ pub fn set(settings: &Settings, session: &str) -> String {
     format!("{}={session}; Path=/; HttpOnly; SameSite=Strict{secure}", name(settings))
 }
 
-/// The header that takes it away.
+/// The header that removes the session cookie.
 pub fn clear(settings: &Settings) -> String {
     format!("{}; Max-Age=0", set(settings, ""))
 }

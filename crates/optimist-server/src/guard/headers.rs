@@ -1,4 +1,4 @@
-//! What a browser is told with every answer: to load nothing from elsewhere, run nothing that is not ours, and keep nothing.
+//! Security headers of every response: browsers load nothing from other sites, run only our own scripts, and cache nothing.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, header};

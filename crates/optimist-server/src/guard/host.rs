@@ -1,5 +1,5 @@
-//! Whether a request is meant for this server. A page of elsewhere whose name suddenly leads to our address (DNS rebinding) sends
-//! its own name as host.
+//! Whether a request is meant for this server. In DNS rebinding, a foreign site points its own name at our address; its requests
+//! then carry that name as their host.
 
 use std::net::IpAddr;
 
@@ -19,11 +19,11 @@ pub fn check(app: &App, request: &Request) -> Result<(), Problem> {
     }
     Err(Problem::new(
         StatusCode::MISDIRECTED_REQUEST,
-        "this server is not called that; if it should be, start it with `--host NAME`",
+        "unknown host name; to allow it, start the server with `--host NAME`",
     ))
 }
 
-/// The host that was asked for, with its port; of a proxy that is named, the one that it was asked for.
+/// The host of the request, with its port; behind a trusted proxy, the host that the client asked the proxy for.
 pub fn asked(app: &App, request: &Request) -> Option<String> {
     let mut sent = request.headers().get_all(header::HOST).iter();
     let only = sent.next().filter(|_| sent.next().is_none()).and_then(|host| host.to_str().ok());

@@ -1,4 +1,4 @@
-//! What is logged and counted of each request. Never: what was sent, and what stands behind `?`, which may be secret.
+//! The log line and the metrics of each request. Never bodies or query strings, which may contain secrets.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -11,11 +11,11 @@ use serde_json::json;
 use super::client;
 use crate::app::App;
 
-/// Who asked, as an answer carries it to here.
+/// The name of the user or token, carried in the response's extensions.
 #[derive(Clone)]
 pub struct By(pub String);
 
-/// Logs and counts a request when it is answered; a stream of events, when it begins.
+/// Logs and counts a request once it is answered; an event stream, once it starts.
 pub async fn write(State(app): State<App>, request: Request, next: Next) -> Response {
     let begin = Instant::now();
     let method = word(request.method());
@@ -36,7 +36,7 @@ pub async fn write(State(app): State<App>, request: Request, next: Next) -> Resp
     response
 }
 
-/// Methods that nobody knows are one to the counts, which would grow without end.
+/// Unknown methods count as one, or made-up methods would grow the metrics without bound.
 fn word(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

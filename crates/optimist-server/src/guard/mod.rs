@@ -1,8 +1,7 @@
-//! What every request passes before it is answered, and every answer before it leaves.
+//! Checks that every request passes before its handler runs.
 //!
-//! In this order: what is logged and counted; the headers of the answer; the name of the host; who asks, and whether anybody unknown may
-//! see this; how much is sent, and how slowly; whether a change that a browser sends is from a page of ours. A route cannot forget any
-//! of it.
+//! In this order: logging and metrics; response headers; the host name; authentication; the size and speed of the body; CSRF
+//! protection for browsers. It applies to all routes, so none can forget it.
 
 mod body;
 pub mod cookie;
@@ -31,12 +30,12 @@ pub fn guarded(app: &App, routes: Router<App>) -> Router<App> {
         .layer(from_fn_with_state(app.clone(), journal::write))
 }
 
-/// Whether anybody may ask for this: what is needed to come in, and what says nothing.
+/// Whether a path needs no login: the login page, its assets and the health check.
 fn is_public(path: &str) -> bool {
     matches!(path, "/healthz" | "/login") || path.starts_with("/assets/")
 }
 
-/// Whether a method only looks.
+/// Whether a method changes nothing.
 fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
@@ -67,7 +66,7 @@ async fn check(app: &App, request: &mut Request) -> Result<(), Refusal> {
     if is_change && (is_browser || path == "/login") {
         origin::check_origin(app, request)?;
     }
-    body::receive(request, body::limit(&path, who.is_some())).await?;
+    body::receive(request, body::limit(&path, who.is_some()), app.settings.body_timeout).await?;
     if let (true, true, Some(csrf)) = (is_change, is_browser, who.as_ref().and_then(|who| who.csrf.clone())) {
         origin::check_csrf(request, &csrf).await?;
     }
@@ -81,7 +80,7 @@ async fn check(app: &App, request: &mut Request) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What a request has to show.
+/// What a request authenticates with.
 enum Credentials {
     Token(String),
     Session(String),
@@ -100,7 +99,7 @@ impl Credentials {
     }
 }
 
-/// Who asks. A token that is not known is an error; a session may have ended.
+/// Who sent the request. An unknown token is an error; an unknown session counts as nobody, since it may just have ended.
 async fn identify(app: &App, credentials: Credentials) -> Result<Option<Identity>, Problem> {
     app.blocking(move |app| match credentials {
         Credentials::Token(token) => app.door.by_token(&app.studies, &token)?.map(Some).ok_or_else(unknown),
@@ -110,7 +109,7 @@ async fn identify(app: &App, credentials: Credentials) -> Result<Option<Identity
     .await
 }
 
-/// Why a request is not answered: to be shown to a program, or a page to go to first.
+/// Why a request is refused: an error for programs, or a redirect to the login page for browsers.
 enum Refusal {
     Problem(Problem),
     LogIn,
@@ -143,7 +142,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// A header that a proxy has set, if it is one that is named: of several values the last, which it added itself.
+/// A header set by a trusted proxy (`--proxy`). Of several values the last, which the proxy added itself.
 fn forwarded(app: &App, request: &Request, name: &str) -> Option<String> {
     let peer = request.extensions().get::<Peer>()?;
     if !app.settings.proxies.contains(&peer.0.to_canonical()) {
@@ -153,13 +152,13 @@ fn forwarded(app: &App, request: &Request, name: &str) -> Option<String> {
     value.rsplit(',').next().map(|value| value.trim().to_owned())
 }
 
-/// Who asks, as an address: of a proxy that is named, the address that it was asked from.
+/// The client's address; behind a trusted proxy, the one that the proxy reports.
 pub fn client(app: &App, request: &Request) -> IpAddr {
     let forwarded = forwarded(app, request, "x-forwarded-for").and_then(|address| address.parse().ok());
     let peer = request.extensions().get::<Peer>().map(|peer| peer.0.to_canonical());
     forwarded.or(peer).unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
 }
 
-/// The other end of the connection.
+/// The address at the other end of the connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub IpAddr);

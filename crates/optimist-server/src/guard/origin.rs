@@ -1,4 +1,5 @@
-//! Whether a change that a browser sends comes from a page of ours: by its origin, and by a token that only our pages have.
+//! Protection against cross-site request forgery: a change that a browser sends must have our own origin, and a token that only our
+//! pages have.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
@@ -13,7 +14,7 @@ use crate::problem::Problem;
 pub fn check_origin(app: &App, request: &Request) -> Result<(), Problem> {
     let foreign = || {
         Problem::forbidden(
-            "this change was not sent by a page of this server; open its pages at the address under which it is known here",
+            "this request didn't come from a page of this server; open the dashboard at the server's own address and try again",
         )
     };
     let mut sent = request.headers().get_all(header::ORIGIN).iter();
@@ -31,7 +32,7 @@ pub fn check_origin(app: &App, request: &Request) -> Result<(), Problem> {
 pub async fn check_csrf(request: &mut Request, csrf: &str) -> Result<(), Problem> {
     let missing = || {
         Problem::forbidden(
-            "this change lacks the token of its session (a form's field `csrf`, or the header X-CSRF-Token); load the page again",
+            "the session's CSRF token is missing or wrong (form field `csrf`, or header X-CSRF-Token); reload the page and try again",
         )
     };
     if let Some(sent) = request.headers().get("x-csrf-token") {

@@ -1,11 +1,13 @@
-//! What forms do: each action is one change of a study, and then a way back to a page.
+//! What forms do: each action changes a study once, and redirects back to a page.
 //!
-//! The guard has checked origin, token and role. Words of the address say what was done; nothing else of an address is shown to anybody.
+//! The guard has checked origin, token and role. After the redirect, a word in the address selects one of our own messages; pages never
+//! show text from an address as a message.
 
 use axum::extract::{Path, RawForm, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use optimist::space::{Assignment, Kind, Space, Value};
+use optimist_study::view::number::count;
 use optimist_study::{
     Amendment, Course, Evaluation, Event, FailureKind, Measurement, NamedOutcome, Plan, Record, Study,
     StudyError, TrialState,
@@ -19,25 +21,25 @@ use crate::app::App;
 use crate::auth::Identity;
 use crate::problem::Problem;
 
-/// What a page says after each action.
+/// The message that a page shows after each action.
 const MESSAGES: [(&str, &str); 14] = [
-    ("pause", "Paused: workers finish their trials and wait."),
-    ("resume", "The study goes on."),
-    ("stop", "Stopped: workers finish their trials and end."),
-    ("trials", "The number of trials is changed."),
-    ("retry", "Put back: they come before anything new."),
-    ("enqueue", "In the queue: it is tried next."),
-    ("enqueue-again", "In the queue: this point is tried once more."),
-    ("cancel", "Given up: nobody will measure it."),
-    ("amend", "Corrected. The log keeps what it said before."),
-    ("note", "The note is kept."),
-    ("ask", "Here is what to try."),
-    ("tell", "The result is kept."),
-    ("undo", "Put back: it is asked for again."),
-    ("nothing", "Nothing was to be changed."),
+    ("pause", "Paused: workers finish their trials, then wait."),
+    ("resume", "Resumed."),
+    ("stop", "Stopped: workers finish their trials, then exit."),
+    ("trials", "Number of trials changed."),
+    ("retry", "Retrying: failed trials run before new suggestions."),
+    ("enqueue", "Queued: this point is tried next."),
+    ("enqueue-again", "Queued: this point is tried again."),
+    ("cancel", "Cancelled."),
+    ("amend", "Corrected. The log keeps the previous value."),
+    ("note", "Note saved."),
+    ("ask", "Here is what to try next."),
+    ("tell", "Result saved."),
+    ("undo", "Undone: the experiment is open again."),
+    ("nothing", "Nothing to change."),
 ];
 
-/// What the word in an address means.
+/// The message for the word in an address.
 pub fn message(word: &str) -> Option<&'static str> {
     MESSAGES.into_iter().find(|(known, _)| *known == word).map(|(_, message)| message)
 }
@@ -123,7 +125,7 @@ fn form_pairs(body: &[u8]) -> Vec<(String, String)> {
     form_urlencoded::parse(body).into_owned().collect()
 }
 
-/// The page to come back to: one of this study.
+/// The page to return to, always one of this study.
 fn back(address: &Address, fields: &Fields) -> String {
     if fields.get("sheet").is_some() {
         return address.path("/laboratory/sheet");
@@ -216,7 +218,7 @@ fn apply(study: &mut Study, action: &str, fields: &Fields, by: &str) -> Result<&
         }
         "tell" => tell(study, trial()?, fields)?,
         "undo" => undo(study, trial()?, by)?,
-        other => return Err(Problem::not_found(format!("there is no action `{other}`")).into()),
+        other => return Err(Problem::not_found(format!("unknown action `{other}`")).into()),
     })
 }
 
@@ -240,10 +242,12 @@ fn known(study: &mut Study, trial: usize) -> Result<&optimist_study::Trial, Refu
     study.refresh()?;
     let n = study.state().n_trials();
     let known = study.state().trial(trial);
-    known.ok_or_else(|| Problem::not_found(format!("there is no trial {trial}; the study has {n}")).into())
+    known.ok_or_else(|| {
+        Problem::not_found(format!("trial {trial} doesn't exist; the study has {}", count(n, "trial"))).into()
+    })
 }
 
-/// What came of an experiment. The same words a second time change nothing: they may have been sent again over a bad connection.
+/// Stores the result of an experiment. Sending the same form again changes nothing: a bad connection may make scripts repeat it.
 fn tell(study: &mut Study, trial: usize, fields: &Fields) -> Result<&'static str, Refused> {
     match fields.get("how") {
         Some("cancel") if known(study, trial)?.state == TrialState::Cancelled => {}
@@ -275,7 +279,7 @@ fn measured(study: &Study, fields: &Fields) -> Result<Measurement, Problem> {
     Ok(Measurement::of(outcomes.all().iter().map(value).collect::<Result<Vec<_>, Problem>>()?))
 }
 
-/// Puts an experiment back and hands it to whoever undoes it, unless something else waits.
+/// Reopens an experiment and hands it to the person who undoes it, unless another trial is waiting.
 fn undo(study: &mut Study, trial: usize, by: &str) -> Result<&'static str, Refused> {
     match known(study, trial)?.state {
         TrialState::Failed | TrialState::Cancelled => {
@@ -298,8 +302,8 @@ fn params(space: &Space, fields: &Fields) -> Result<Assignment, Refused> {
         let name = &parameter.name;
         let Some(text) = fields.get(&format!("p.{name}")) else { continue };
         let value = value(&parameter.kind, text);
-        let value =
-            value.ok_or_else(|| Problem::bad_request(format!("`{text}` is not a value of `{name}`")))?;
+        let value = value
+            .ok_or_else(|| Problem::bad_request(format!("`{text}` is not a valid value of `{name}`")))?;
         params.insert(name.as_str(), value);
     }
     Ok(params)

@@ -1,43 +1,43 @@
-//! Where the pages of a study are: its name, as a part of an address.
+//! Addresses of the pages of a study, with its name encoded.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// All but letters, digits and these.
+/// What is percent-encoded: everything but letters, digits, `-`, `_`, `.` and `~`.
 const PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// A study, as addresses have it.
+/// A study's name, plain and as a part of addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    /// As people write it.
+    /// The plain name.
     pub name: String,
     encoded: String,
 }
 
 impl Address {
     pub fn new(name: &str) -> Self {
-        // A part that is only dots would be taken for a step up.
+        // `..` would mean the parent folder.
         let encoded = encoded(name);
         let encoded = if encoded.chars().all(|c| c == '.') { encoded.replace('.', "%2E") } else { encoded };
         Self { name: name.to_owned(), encoded }
     }
 
-    /// A page of the study: `rest` is empty or begins with a slash.
+    /// The address of a page of the study; `rest` is empty or starts with a slash.
     pub fn path(&self, rest: &str) -> String {
         format!("/studies/{}{rest}", self.encoded)
     }
 
-    /// Something of the study in the API.
+    /// The address of an API route of the study; `rest` is empty or starts with a slash.
     pub fn api(&self, rest: &str) -> String {
         format!("/api/v1/studies/{}{rest}", self.encoded)
     }
 }
 
-/// Text as a part of an address or a value of a query.
+/// Text encoded as a path segment or a query value.
 pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, PART).to_string()
 }
 
-/// Pairs as the query of an address, with its question mark; empty values are left out.
+/// A query string with its question mark; pairs with an empty value are left out.
 pub fn query<'q>(pairs: impl IntoIterator<Item = (&'q str, String)>) -> String {
     let pairs = pairs.into_iter().filter(|(_, value)| !value.is_empty());
     let pairs: Vec<String> = pairs.map(|(key, value)| format!("{key}={}", encoded(&value))).collect();

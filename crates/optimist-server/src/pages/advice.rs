@@ -1,26 +1,26 @@
-//! What the optimizer says of a study: the point to bet on, and what is to be expected of going on.
+//! The optimizer's advice on a study: the recommended point, the expected gain of the next trial, warnings.
 
 use optimist_study::{Best, Study, StudyError};
 
-/// What the optimizer says.
+/// The optimizer's advice on a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
-    /// The point to bet on.
+    /// The recommended point; `None` before the first value.
     pub best: Option<Best>,
     /// By how much the next trial is expected to improve the best value.
     pub gain: Option<f64>,
-    /// What a user should know.
+    /// Warnings to show to users.
     pub warnings: Vec<String>,
 }
 
-/// Asks the optimizer, with the record that it knew the log up to.
+/// Asks the optimizer for advice, and returns it with the number of the last record it is based on.
 ///
 /// # Errors
-/// If the study cannot be read, or has a point that is not in its space.
+/// If the study can't be read, or has a point outside its space.
 pub fn advise(study: &mut Study) -> Result<(u64, Advice), StudyError> {
     study.refresh()?;
     let best = study.recommend()?;
-    // An optimizer that cannot say what is to be gained is no trouble.
+    // Not every optimizer can say what the next trial will gain; that is no error.
     let gain =
         best.as_ref().and_then(|_| study.expected_gain().ok().flatten()).filter(|gain| gain.is_finite());
     let warnings = study.warnings()?;

@@ -1,7 +1,7 @@
-//! Plots of a study, and which trials stand out in them.
+//! The plots of a study, with some trials highlighted.
 //!
-//! A brush is a filter: dragging along an axis of the parallel coordinates writes conditions into it, and the server draws what does not meet
-//! them pale, in every panel. So it works without scripts, can be sent to somebody as an address, and is the same as in the table.
+//! Brushing is filtering: dragging along an axis of the parallel coordinates writes conditions into the filter, and the server draws trials
+//! that don't meet them pale, in every plot. So it also works without scripts, can be shared as a link, and matches the table.
 
 use maud::{Markup, html};
 use optimist_plot::study::{PlotKind, Plots, Section, is_drawable, parallel_axes};
@@ -15,19 +15,20 @@ use super::filter::Filter;
 use super::layout::Part;
 use super::overview::plot_with;
 
-/// What somebody wants to see.
+/// The filter and the contour's parameters in the address.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Wanted {
-    /// Which trials stand out.
+    /// Which trials to highlight; see [`Filter`].
     pub filter: String,
-    /// The parameters of the contour.
+    /// The contour's horizontal parameter; empty for the most important ones.
     pub x: String,
+    /// The contour's vertical parameter.
     pub y: String,
 }
 
 impl Wanted {
-    /// The places of the two parameters in the space, if they can be drawn together.
+    /// The indices of the two parameters in the space, if they can be drawn together.
     pub fn pair(&self, state: &State) -> Option<(usize, usize)> {
         let parameters = state.definition().space.parameters();
         let place = |name: &str| parameters.iter().position(|parameter| parameter.name == name);
@@ -36,7 +37,7 @@ impl Wanted {
     }
 }
 
-/// Plots that need no model.
+/// Plots that don't need a model.
 pub const SEEN: [PlotKind; 6] = [
     PlotKind::Front,
     PlotKind::Parallel,
@@ -46,7 +47,7 @@ pub const SEEN: [PlotKind; 6] = [
     PlotKind::Timeline,
 ];
 
-/// Plots of what a model says.
+/// Plots that need a fitted model.
 pub const MODELLED: [PlotKind; 3] = [PlotKind::Importance, PlotKind::Surrogate, PlotKind::Contour];
 
 /// The form above the plots.
@@ -54,17 +55,17 @@ pub fn controls(state: &State, study: &Address, wanted: &Wanted, problem: Option
     html! {
         header.title { h1 { "Analysis" } }
         form #brush.search method="get" role="search" {
-            label for="filter" { "Stand out" }
-            input #filter type="search" name="filter" value=(wanted.filter) placeholder="all trials; for example value<0.5 or rate>0.01"
+            label for="filter" { "Highlight" }
+            input #filter type="search" name="filter" value=(wanted.filter) placeholder="for example value<0.5 or rate>0.01"
                 aria-invalid=[problem.map(|_| "true")];
             input type="hidden" name="x" value=(wanted.x);
             input type="hidden" name="y" value=(wanted.y);
-            button { "Show" }
-            a.button.plain href=(study.path("/analysis")) { "All" }
+            button { "Apply" }
+            a.button.plain href=(study.path("/analysis")) { "Clear" }
         }
         @if let Some(problem) = problem { p.message.warning role="alert" { (problem) } }
-        p.faint { "Drag along an axis of the parallel coordinates to choose trials; all other plots follow. "
-            a href=(study.path(&format!("/trials{}", query([("filter", wanted.filter.clone())])))) { "The same trials as a table" }
+        p.faint { "Drag along an axis of the parallel coordinates to highlight trials in all plots. "
+            a href=(study.path(&format!("/trials{}", query([("filter", wanted.filter.clone())])))) { "Show these trials as a table" }
             @if state.n_trials() > 0 { " · " (count(state.n_trials(), "trial")) } }
     }
 }
@@ -77,7 +78,7 @@ pub fn seen(study: &Address, state: &State, plots: &Plots, filter: Option<(&Filt
     Part::new("seen", html! { @for section in &sections { (plot_with(study, section, axes(section), "")) } })
 }
 
-/// The plots that show what a model says.
+/// The plots of the model.
 pub fn modelled(
     study: &Address,
     state: &State,
@@ -88,16 +89,16 @@ pub fn modelled(
     let of = query([("x", wanted.x.clone()), ("y", wanted.y.clone())]);
     let content = match plots {
         Found::Ready { answer, head } => html! {
-            @if *head < state.head() { p.faint { "The model knows the log up to record " (head) " of " (state.head()) "." } }
+            @if *head < state.head() { p.faint { "The model is as of record " (head) " of " (state.head()) "; updating." } }
             @for section in &sections(answer, filter) {
                 @if section.kind == PlotKind::Contour { (pair_form(state, wanted)) }
                 (plot_with(study, section, None, &of))
             }
         },
         Found::Pending => {
-            html! { p.empty data-again { "The model is being fitted; load the page again in a moment." } }
+            html! { p.empty data-again { "Fitting the model; reload the page in a moment." } }
         }
-        Found::Failed(problem) => html! { p.problem { "The model cannot be fitted: " (problem) } },
+        Found::Failed(problem) => html! { p.problem { "Can't fit the model: " (problem) } },
     };
     Part::new("modelled", content)
 }
@@ -112,14 +113,14 @@ fn sections(plots: &Plots, filter: Option<(&Filter, &State)>) -> Vec<Section> {
     }
 }
 
-/// Which two parameters the contour is of.
+/// The form that chooses the contour's parameters.
 fn pair_form(state: &State, wanted: &Wanted) -> Markup {
     let parameters = state.definition().space.parameters();
     let choose = |name: &str, chosen: &str| {
         html! {
             label for={ "contour-" (name) } { (name) }
             select id={ "contour-" (name) } name=(name) {
-                option value="" { "the most important" }
+                option value="" { "most important" }
                 @for parameter in parameters { option value=(parameter.name) selected[parameter.name == chosen] { (parameter.name) } }
             }
         }

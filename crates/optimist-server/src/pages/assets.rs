@@ -1,4 +1,4 @@
-//! Scripts, styles and the icon: in the program, so that nothing is loaded from elsewhere.
+//! Scripts, styles and the icon, embedded in the binary, so pages load nothing from other sites.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::problem::Problem;
 
-/// By name, with what they are.
+/// Name, content type and content of each file.
 const FILES: [(&str, &str, &str); 8] = [
     ("app.js", "text/javascript; charset=utf-8", include_str!("../../assets/app.js")),
     ("live.js", "text/javascript; charset=utf-8", include_str!("../../assets/live.js")),
@@ -38,17 +38,17 @@ static READY: LazyLock<Vec<File>> = LazyLock::new(|| {
     FILES.iter().map(file).collect()
 });
 
-/// The colours of plots on a dark page.
+/// Adds the colours of plots on dark pages.
 fn with_dark_plots(css: &str) -> String {
     let rules = optimist_plot::study::dark_rules(".panel");
     let spark = optimist_plot::study::dark_rules(".spark");
     format!("{css}\n@media screen and (prefers-color-scheme: dark) {{\n{rules}{spark}}}\n")
 }
 
-/// `GET /assets/{file}`: kept by browsers, and asked for again whether it has changed.
+/// `GET /assets/{file}`. Browsers cache it, and revalidate it by its `ETag`.
 pub async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
     let file = READY.iter().find(|file| file.name == name);
-    let file = file.ok_or_else(|| Problem::not_found(format!("there is no asset `{name}`")))?;
+    let file = file.ok_or_else(|| Problem::not_found(format!("no asset `{name}`")))?;
     let common = [(header::ETAG, file.tag.as_str()), (header::CACHE_CONTROL, "public, no-cache")];
     let known = headers.get(header::IF_NONE_MATCH).and_then(|tag| tag.to_str().ok());
     if known == Some(&file.tag) {

@@ -1,7 +1,7 @@
-//! Answers that take longer than anybody wants to wait for a page: found out beside the pages, one at a time for each question, and kept.
+//! Answers that take too long for a page to wait for: computed in the background, one at a time for each question, and cached.
 //!
-//! A page shows what was found last, with the record that it is as of, and waits a moment only. An answer that nobody asks for again is
-//! forgotten when there are too many.
+//! A page waits only a moment, and otherwise shows the last answer with the number of the record it is based on. When there are too many
+//! answers, the one that nobody has asked for the longest is dropped.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,21 +10,22 @@ use std::time::{Duration, Instant};
 
 use crate::studies::lock;
 
-/// An answer is made anew after this many times as long as it took to make, and no sooner than after `SHORTEST`.
+/// An answer that took time t to compute is computed again after `REST` times t at the earliest, and at least `SHORTEST`.
 const REST: u32 = 3;
+/// The shortest pause between two computations of an answer.
 const SHORTEST: Duration = Duration::from_millis(400);
 
-/// Answers that are kept.
+/// The most answers to keep.
 const MOST_KEPT: usize = 64;
 
-/// An answer, as far as it is known.
+/// An answer, as far as it has been computed.
 #[derive(Debug)]
 pub enum Found<A> {
-    /// It was found out from the log up to record `head`.
+    /// Computed from the log up to record `head`.
     Ready { answer: Arc<A>, head: u64 },
-    /// Somebody is at it.
+    /// Being computed.
     Pending,
-    /// There is none, in words.
+    /// It could not be computed; the message is for users.
     Failed(String),
 }
 
@@ -52,8 +53,8 @@ where
     Q: Eq + Hash + Clone + Send + 'static,
     A: Send + Sync + 'static,
 {
-    /// The answer as of record `head`, or what is known so far. `find_out` gives it with the record that it is as of. Blocks for
-    /// `patience`; must be called where blocking is fine, inside the runtime.
+    /// The answer as of record `head`, or the latest older one. `find_out` computes it and returns it with the record it is based on.
+    /// Blocks for up to `patience`; call it inside the runtime, on a thread that may block.
     pub fn of(
         self: &Arc<Self>,
         question: Q,
@@ -90,7 +91,7 @@ where
         }
     }
 
-    /// Whether an answer as of record `head` is there, or on its way.
+    /// Whether an answer as of record `head` is there, or being computed, or too early to compute again.
     pub fn knows(&self, question: &Q, head: u64) -> bool {
         lock(&self.slots).get(question).is_some_and(|slot| {
             slot.is_running
@@ -101,10 +102,10 @@ where
 
     fn keep(&self, question: &Q, find_out: impl FnOnce() -> Result<(u64, A), String>) {
         let start = Instant::now();
-        // A panic must not leave everybody waiting for ever.
+        // After a panic, nobody should wait for ever.
         let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(find_out));
         let found = found.unwrap_or_else(|_| {
-            Err("an error in the program; its log says more, please report it".to_owned())
+            Err("internal error; the server's log has the details, please report it as a bug".to_owned())
         });
         if let Some(slot) = lock(&self.slots).get_mut(question) {
             slot.is_running = false;

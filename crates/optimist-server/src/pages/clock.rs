@@ -1,6 +1,6 @@
-//! Moments and lengths of time as people read them.
+//! Points in time and durations, as people read them.
 
-/// A moment, in milliseconds since 1970, as `2026-11-18T20:15:04Z`.
+/// Milliseconds since 1970 as a UTC timestamp: `2026-11-18T20:15:04Z`.
 pub fn utc(at: u64) -> String {
     let seconds = at / 1000;
     let (days, second) = (seconds / 86_400, seconds % 86_400);
@@ -8,8 +8,7 @@ pub fn utc(at: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
 }
 
-/// Year, month and day of a day counted from 1970, in the Gregorian calendar: years begin in March, so that the day that leap
-/// years add is their last.
+/// Year, month and day of a day counted from 1970, in the Gregorian calendar. Counts years from March, so the leap day comes last.
 fn date(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468; // since the 1st of March of the year 0
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -20,7 +19,7 @@ fn date(days: i64) -> (i64, i64, i64) {
     (era * 400 + year + i64::from(month <= 2), month, day)
 }
 
-/// So many milliseconds, with one or two units.
+/// A duration in milliseconds, in one or two units.
 pub fn length(milliseconds: u64) -> String {
     let seconds = milliseconds / 1000;
     match seconds {

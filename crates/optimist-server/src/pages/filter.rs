@@ -1,17 +1,18 @@
-//! Which trials: a line of conditions, all of which must hold, such as `rate<0.01 layers=3 state=complete oven`.
+//! Filters of trials: a line of conditions, all of which must hold, such as `rate<0.01 layers=3 state=complete oven`.
 //!
 //! A condition compares a parameter, an outcome (`value` if it has no name), or `state`, `trial`, `worker`, `source` or `seconds`, by `=`, `!=`, `<`, `<=`, `>`, `>=` or
-//! `~` (contains). A word alone must be in a text of the trial: worker, note or reason. What has spaces in it is put in quotes.
+//! `~` (contains). A word on its own must occur in a text of the trial: worker, note, failure reason, standard error or choice. Text with
+//! spaces is put in quotes.
 
 use std::cmp::Ordering;
 
 use optimist::space::Value;
 use optimist_study::{State, Trial};
 
-/// Names that are no parameters, unless the study has a parameter of that name.
+/// Fields of a trial that can be compared, unless the study has a parameter or outcome of that name.
 pub const FIELDS: [&str; 5] = ["state", "trial", "worker", "source", "seconds"];
 
-/// The longest line that is read.
+/// The longest filter, in bytes.
 const MOST_BYTES: usize = 4096;
 
 /// Conditions that a trial must meet.
@@ -42,20 +43,20 @@ enum By {
     Contains,
 }
 
-/// What a condition looks at in a trial.
+/// The value that a condition looks at in a trial.
 enum Seen<'t> {
     Number(f64),
     Text(std::borrow::Cow<'t, str>),
 }
 
 impl Filter {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// If it names something that trials of this study lack, in words.
+    /// If the syntax is wrong, or trials of this study lack a name in it; the message is for users.
     pub fn parse(line: &str, state: &State) -> Result<Self, String> {
         if line.len() > MOST_BYTES {
-            return Err(format!("the filter has {} bytes, at most {MOST_BYTES} are read", line.len()));
+            return Err(format!("the filter is {} bytes long; at most {MOST_BYTES} are allowed", line.len()));
         }
         words(line)?
             .into_iter()
@@ -96,7 +97,7 @@ fn words(line: &str) -> Result<Vec<Word>, String> {
         }
     }
     if quote {
-        return Err("a quotation mark has no partner; write \"name with spaces\"=3".to_owned());
+        return Err("unmatched quotation mark; write \"name with spaces\"=3".to_owned());
     }
     if is_word {
         words.push(word);
@@ -122,13 +123,13 @@ impl Condition {
             ">" => By::Above,
             ">=" => By::AtLeast,
             "~" => By::Contains,
-            _ => return Err(format!("`{operator}` compares nothing; write =, !=, <, <=, >, >= or ~")),
+            _ => return Err(format!("unknown operator `{operator}`; use =, !=, <, <=, >, >= or ~")),
         };
         let (name, with) = (text(&word[..at]), text(&word[at + length..]));
         let what = What::of(&name, state)?;
         if matches!(by, By::Below | By::AtMost | By::Above | By::AtLeast) && with.parse::<f64>().is_err() {
             return Err(format!(
-                "`{name}` is compared with `{with}`, which is not a number; write {name}{operator}0.5"
+                "`{name}` is compared with `{with}`, which isn't a number; write for example {name}{operator}0.5"
             ));
         }
         Ok(Self::Compare { what, by, with })
@@ -165,7 +166,7 @@ impl What {
             .chain(state.outcomes().names())
             .chain(FIELDS)
             .collect();
-        Err(format!("trials have no `{name}`; they have {}", names.join(", ")))
+        Err(format!("trials have no `{name}`; use {}", names.join(", ")))
     }
 
     fn of_trial<'t>(&self, trial: &'t Trial) -> Option<Seen<'t>> {
@@ -210,7 +211,7 @@ impl Seen<'_> {
     }
 }
 
-/// What people and programs wrote about a trial.
+/// The texts of a trial that a word on its own is searched for in.
 fn texts(trial: &Trial) -> impl Iterator<Item = &str> {
     let notes = trial.measurements.iter().filter_map(|measured| measured.note.as_deref());
     let failure = trial.failure.as_ref();
@@ -275,13 +276,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_said() {
+    fn invalid_filters_say_what_is_wrong() {
         let study = study();
         for (line, part) in [
-            ("speed<3", "trials have no `speed`; they have rate, gas, value"),
-            ("rate<fast", "`fast`, which is not a number; write rate<0.5"),
-            ("rate!3", "`!` compares nothing"),
-            ("gas=\"dry", "no partner"),
+            ("speed<3", "trials have no `speed`; use rate, gas, value"),
+            ("rate<fast", "`fast`, which isn't a number; write for example rate<0.5"),
+            ("rate!3", "unknown operator `!`"),
+            ("gas=\"dry", "unmatched quotation mark"),
         ] {
             let error = Filter::parse(line, study.state()).unwrap_err();
             assert!(error.contains(part), "{line}: {error}");

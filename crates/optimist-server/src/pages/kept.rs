@@ -1,4 +1,4 @@
-//! What pages keep from one request to the next.
+//! What pages cache from one request to the next.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -13,30 +13,30 @@ use super::background::Background;
 use crate::problem::Problem;
 use crate::studies::lock;
 
-/// What was drawn is drawn again after this long, though no record is new: leases run out without one.
+/// Parts are redrawn after this long even without a new record, since leases expire without one.
 const FRESH: Duration = Duration::from_secs(2);
 
-/// Pages of which parts are kept.
+/// The most pages whose parts are cached.
 const MOST_PARTS: usize = 256;
 
-/// A study, and the parameters of its contour, if somebody chose them.
+/// A study, and the parameters of its contour if somebody chose them.
 type Drawing = (StudyId, Option<(usize, usize)>);
 
-/// What is kept of a text: nothing before it is drawn.
+/// A cached text; `None` before it is first drawn.
 type Slot<V> = Arc<Mutex<Option<Text<V>>>>;
 
-/// What pages keep; cheap to clone.
+/// The caches of all pages; cheap to clone.
 #[derive(Clone, Default)]
 pub struct Kept {
-    /// What the optimizer says of a study.
+    /// The optimizer's advice on each study.
     pub advice: Arc<Background<StudyId, Advice>>,
-    /// Plots of what a model says, with the parameters of the contour.
+    /// Plots of each study's model.
     pub plots: Arc<Background<Drawing, Plots>>,
-    /// Parts of pages, by study and address, as of a record of the log and of the advice.
+    /// Live parts by study and address; their version is the last record of the log and that of the advice.
     pub parts: Arc<Drawn<(StudyId, String), (u64, u64)>>,
 }
 
-/// Text that is drawn once for all who want it at the same time.
+/// Texts that are drawn once for all who ask at the same time.
 pub struct Drawn<K, V> {
     slots: Mutex<HashMap<K, Slot<V>>>,
 }
@@ -54,10 +54,10 @@ impl<K, V> Default for Drawn<K, V> {
 }
 
 impl<K: Eq + Hash, V: PartialEq> Drawn<K, V> {
-    /// The text in this version, as somebody has drawn it or as `draw` does.
+    /// The text in this version, drawn by `draw` unless it is cached.
     ///
     /// # Errors
-    /// Those of `draw`.
+    /// Whatever `draw` returns.
     pub fn get(
         &self,
         key: K,

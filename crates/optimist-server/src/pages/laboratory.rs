@@ -1,7 +1,7 @@
-//! What do I try next? For somebody with gloves on and a tablet, over a bad connection.
+//! Laboratory mode: what do I try next? For somebody with gloves and a tablet, over a bad connection.
 //!
-//! An experiment is a trial that somebody asked for by hand. Telling the same value twice is no harm, so that scripts may send what was typed
-//! again and again until it has arrived.
+//! An experiment is a trial that somebody asked for by hand. Telling the same value twice changes nothing, so scripts can keep sending a
+//! result until it has arrived.
 
 use maud::{Markup, html};
 use optimist_plot::study::values;
@@ -13,19 +13,19 @@ use super::address::Address;
 use super::layout::{Part, Tab, change, csrf, may_operate, time};
 use crate::auth::Identity;
 
-/// Experiments of a sheet at the most.
+/// The most experiments on a sheet.
 pub const MOST_AT_ONCE: usize = 50;
 
-/// Experiments that ended, which are listed.
+/// The most recent results to list.
 const MOST_DONE: usize = 8;
 
-/// The experiments that wait for their result: whoever asked for them did so by hand, without a lease.
+/// The experiments that wait for a result: running trials without a lease, since they were asked for by hand.
 pub fn open<'s>(state: &'s State, leases: &[Lease]) -> Vec<&'s Trial> {
     let is_by_hand = |trial: &&Trial| leases.iter().all(|lease| lease.trial != trial.number);
     state.running().filter(is_by_hand).collect()
 }
 
-/// The page: what does not change by itself, as somebody may be typing.
+/// The part of the page that isn't live, since somebody may be typing in it.
 pub fn page(who: &Identity, study: &Address, state: &State, leases: &[Lease]) -> Markup {
     let open = open(state, leases);
     let others = state.running().count() - open.len();
@@ -33,22 +33,22 @@ pub fn page(who: &Identity, study: &Address, state: &State, leases: &[Lease]) ->
         header.title { h1 { "Laboratory" } span.faint { (state.n_done()) " of " (state.plan().trials) " done" } }
         div #outbox role="status" hidden {}
         @if !may_operate(who) {
-            p.message { "You may look. Entering results needs the role operator." }
+            p.message { "Read-only: entering results requires the operator role." }
         }
         @for trial in &open { (experiment(who, study, state, trial)) }
-        @if open.is_empty() { p.next { "There is no open experiment." } }
+        @if open.is_empty() { p.next { "No open experiments." } }
         @if may_operate(who) { (ask(who, study, state, open.len())) }
-        @if others > 0 { p.faint { (count(others, "other trial")) " run on workers." } }
+        @if others > 0 { p.faint { (count(others, "other trial")) " running on workers." } }
     }
 }
 
 fn ask(who: &Identity, study: &Address, state: &State, n_open: usize) -> Markup {
     if state.course() != Course::Going {
-        return html! { p.message.warning { "The study is paused or stopped; the page Manage resumes it." } };
+        return html! { p.message.warning { "The study is paused or stopped; resume it on the " a href=(study.path("/manage")) { "Manage" } " page." } };
     }
     let again = if n_open == 0 { "What do I try next?" } else { "Another experiment" };
     html! {
-        @if state.over().is_some() { p.message { "All planned trials are done. You may go on, or change the number of trials under Manage." } }
+        @if state.over().is_some() { p.message { "All planned trials are done. You can continue, or change the number of trials on the " a href=(study.path("/manage")) { "Manage" } " page." } }
         div.row {
             (change(who, study, "ask", Tab::Laboratory, html! {
                 input type="hidden" name="count" value="1";
@@ -56,11 +56,11 @@ fn ask(who: &Identity, study: &Address, state: &State, n_open: usize) -> Markup 
             }))
             (change(who, study, "ask", Tab::Laboratory, html! {
                 input type="hidden" name="sheet" value="yes";
-                label for="count" { "or a sheet of" }
+                label for="count" { "or print a sheet of" }
                 input #count type="number" name="count" min="1" max=(MOST_AT_ONCE) value="5" inputmode="numeric";
                 button { "experiments" }
             }))
-            a.button href=(study.path("/laboratory/sheet")) { "Print the open ones" }
+            a.button href=(study.path("/laboratory/sheet")) { "Print open experiments" }
         }
     }
 }
@@ -69,7 +69,7 @@ fn experiment(who: &Identity, study: &Address, state: &State, trial: &Trial) -> 
     let number = trial.number;
     html! {
         article.experiment #{ "trial-" (number) } data-trial=(number) {
-            header { h2 { "Experiment " (number) } span.faint { "asked for " @if let Some(who) = &trial.worker { "by " (who) " " } (time(trial.asked_at)) } }
+            header { h2 { "Experiment " (number) } span.faint { "started " @if let Some(who) = &trial.worker { "by " (who) " " } (time(trial.asked_at)) } }
             dl.large { @for (name, value) in trial.params.iter() { div { dt { (name) } dd { (shown(value)) } } } }
             @if may_operate(who) {
                 form.result method="post" action=(study.path("/do/tell")) data-outbox=(study.api(&format!("/trials/{number}"))) {
@@ -89,12 +89,12 @@ fn experiment(who: &Identity, study: &Address, state: &State, trial: &Trial) -> 
                         input id={ "note-" (number) } name="note" autocomplete="off" maxlength="2000";
                     }
                     div.row {
-                        button.large.primary name="how" value="value" { "Keep the result" }
+                        button.large.primary name="how" value="value" { "Save result" }
                         details.failed { summary { "It failed" }
-                            label for={ "reason-" (number) } { "Why is there no value?" }
+                            label for={ "reason-" (number) } { "Why did it fail?" }
                             input id={ "reason-" (number) } name="reason" autocomplete="off" maxlength="2000";
                             button name="how" value="failed" { "It failed" }
-                            button.plain name="how" value="cancel" { "Nobody will measure it" }
+                            button.plain name="how" value="cancel" { "Cancel experiment" }
                         }
                     }
                 }
@@ -103,18 +103,18 @@ fn experiment(who: &Identity, study: &Address, state: &State, trial: &Trial) -> 
     }
 }
 
-/// What the field of an outcome is called in a form: `value` if the outcome has no name.
+/// The name of an outcome's form field: `value` if the outcome has no name.
 pub fn field(outcome: &NamedOutcome) -> String {
     if outcome.name == "value" { outcome.name.clone() } else { format!("value.{}", outcome.name) }
 }
 
-/// What was entered lately, with a way back.
+/// The live part of the page: recent results, which can be undone.
 pub fn done(who: &Identity, study: &Address, state: &State) -> Part {
     let by_hand = |trial: &&Trial| trial.has_ended() && trial.attempts > 0;
     let mut ended: Vec<&Trial> = state.trials().iter().filter(by_hand).collect();
     ended.sort_by_key(|trial| std::cmp::Reverse((trial.ended_at, trial.number)));
     let content = html! { @if !ended.is_empty() {
-        h2 { "Lately" }
+        h2 { "Recent results" }
         div.scroll { table {
             thead { tr { th.number { "Experiment" } th.number { "Result" } th { "Note" } th { "When" } th { span.hidden { "Undo" } } } }
             tbody { @for trial in ended.iter().take(MOST_DONE) { tr {
@@ -135,18 +135,18 @@ fn result(trial: &Trial) -> String {
         .unwrap_or_else(|| trial.state.word().to_owned())
 }
 
-/// Whether somebody really wants to undo.
+/// The question whether to undo a result.
 pub fn undo(who: &Identity, study: &Address, trial: &Trial) -> Markup {
     html! { div.message.warning role="alert" {
-        p { "Experiment " (trial.number) " was entered as " strong { (result(trial)) } ". Undo puts it back: it is asked for again, and the log keeps both." }
+        p { "Experiment " (trial.number) " was recorded as " strong { (result(trial)) } ". Undo reopens it; the log keeps both results." }
         (change(who, study, "undo", Tab::Laboratory, html! {
             input type="hidden" name="trial" value=(trial.number);
-            button { "Undo it" } " " a href=(study.path("/laboratory")) { "Leave it" }
+            button { "Undo" } " " a href=(study.path("/laboratory")) { "Keep it" }
         }))
     } }
 }
 
-/// The open experiments, to be printed and filled in by hand.
+/// A sheet of the open experiments, to print and fill in by hand.
 pub fn sheet(study: &Address, state: &State, leases: &[Lease]) -> Markup {
     let open = open(state, leases);
     let names: Vec<&str> =
@@ -154,7 +154,7 @@ pub fn sheet(study: &Address, state: &State, leases: &[Lease]) -> Markup {
     html! {
         header.title { h1 { (study.name) } span.faint { (count(open.len(), "experiment")) " · " (state.outcomes().in_words()) } }
         p.actions.screen { button data-print { "Print" } a href=(study.path("/laboratory")) { "Back" } }
-        @if open.is_empty() { p.empty { "There is no open experiment." } } @else {
+        @if open.is_empty() { p.empty { "No open experiments." } } @else {
             table.sheet {
                 thead { tr { th.number { "No." } @for name in &names { th { (name) } } @for outcome in state.outcomes().all() { th.blank { @if state.outcomes().is_one() { "Result" } @else { (outcome.name) } } } th.blank.wide { "Note" } } }
                 tbody { @for trial in &open { tr {
@@ -163,12 +163,12 @@ pub fn sheet(study: &Address, state: &State, leases: &[Lease]) -> Markup {
                     @for _ in state.outcomes().all() { td.blank {} } td.blank.wide {}
                 } } }
             }
-            p.faint { "Enter results under the number of the experiment." }
+            p.faint { "Enter each result under its experiment number." }
         }
     }
 }
 
-/// Whether a trial can be put back.
+/// Whether the result of a trial can be undone.
 pub fn can_undo(trial: &Trial) -> bool {
     trial.has_ended() && trial.attempts > 0 && trial.state != TrialState::Waiting
 }

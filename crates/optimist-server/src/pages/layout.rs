@@ -1,6 +1,6 @@
-//! What every page has: the head, the bar at the top, the tabs of a study, messages.
+//! The frame of every page: the head, the top bar, the tabs of a study, messages.
 //!
-//! What changes while a study runs is a *live* part: a section with an id, which scripts replace by what the server draws later.
+//! What changes while a study runs is a *live* part: a section with an id, which scripts replace with a newer version from the server.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use optimist_study::{Course, State};
@@ -42,11 +42,11 @@ impl Tab {
     }
 }
 
-/// A part of a page that is drawn anew while a study runs.
+/// A part of a page that is redrawn while a study runs.
 pub struct Part {
     /// Unique on its page.
     pub id: &'static str,
-    /// What is in it.
+    /// The HTML inside the section.
     pub content: Markup,
 }
 
@@ -61,12 +61,12 @@ impl Part {
     }
 }
 
-/// A page that is about no single study.
+/// A page that isn't about a single study.
 pub fn page(who: &Identity, title: &str, content: Markup) -> Markup {
     frame(who, title, None, html! { main id="main" { (content) } })
 }
 
-/// A page of a study. `message` is what became of the last change.
+/// A page of a study. `message` reports the last change.
 pub fn study_page(
     who: &Identity,
     study: &Address,
@@ -89,14 +89,14 @@ pub fn study_page(
     frame(who, &title, Some(study), body)
 }
 
-/// The page to log in; of a server that printed a link instead, says so. `problem` is what was wrong with the last try.
+/// The login page; a server that printed a link says so instead of showing a form. `problem` is the error of the last try.
 pub fn login(has_link: bool, problem: Option<&str>) -> String {
     let nobody = Identity { name: String::new(), role: Role::Viewer, study: None, csrf: None };
     let content = html! {
         header.title { h1 { "Log in" } }
         @if let Some(problem) = problem { p.message.warning role="alert" { (problem) } }
         @if has_link {
-            p { "This server has no users. Open the link that it printed when it began." }
+            p { "This server has no users. Open the link printed at startup." }
         } @else {
             form.change.stacked method="post" action="/login" {
                 div.field {
@@ -149,12 +149,12 @@ fn frame(who: &Identity, title: &str, study: Option<&Address>, body: Markup) -> 
     }
 }
 
-/// The hidden field that every form has.
+/// The hidden CSRF field that every form needs.
 pub fn csrf(who: &Identity) -> Markup {
     html! { @if let Some(csrf) = &who.csrf { input type="hidden" name="csrf" value=(csrf); } }
 }
 
-/// Whether somebody may change what goes on in a study: others are shown no forms.
+/// Whether somebody may change studies; others see no forms.
 pub fn may_operate(who: &Identity) -> bool {
     who.role.has(Need::Operate)
 }
@@ -170,7 +170,7 @@ pub fn change(who: &Identity, study: &Address, action: &str, tab: Tab, fields: M
     }
 }
 
-/// How a study stands, in a word.
+/// The state of a study, in a word.
 pub fn status(state: &State) -> Markup {
     let (class, word) = match state.course() {
         Course::Paused => ("paused", "paused"),
@@ -182,18 +182,18 @@ pub fn status(state: &State) -> Markup {
     html! { span class={ "status " (class) } { (word) } }
 }
 
-/// A moment, which scripts turn into *3 min ago*.
+/// A point in time, which scripts turn into *3 min ago*.
 pub fn time(at: u64) -> Markup {
     let text = super::clock::utc(at);
     html! { time datetime=(text) { (text.replace('T', " ").replace('Z', " UTC")) } }
 }
 
-/// SVG of our own making.
+/// SVG that we drew ourselves, inserted without escaping.
 pub fn svg(text: &str) -> Markup {
     PreEscaped(text.to_owned())
 }
 
-/// A curve with its best point.
+/// The logo: a curve with its best point.
 fn mark() -> Markup {
     svg(
         r##"<svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><path class="stroke" d="M1 4c4 16 7 16 10 6s4-8 8-6" fill="none" stroke-width="2"/><circle class="dot" cx="6.4" cy="14.6" r="2.6"/></svg>"##,

@@ -1,4 +1,4 @@
-//! What people may change while a study runs.
+//! The page for changing a study while it runs.
 
 use maud::{Markup, html};
 use optimist::space::{Kind, Parameter};
@@ -10,7 +10,7 @@ use super::layout::{Tab, change, may_operate, status};
 use super::markdown;
 use crate::auth::Identity;
 
-/// The page.
+/// The content of the page; forms only for those who may use them.
 pub fn page(who: &Identity, study: &Address, state: &State) -> Markup {
     html! {
         header.title { h1 { "Manage" } (status(state)) }
@@ -21,7 +21,7 @@ pub fn page(who: &Identity, study: &Address, state: &State) -> Markup {
             (enqueue(who, study, state))
             (note(who, study, state))
         } @else {
-            p.message { "You may look. Changing a study needs the role operator." }
+            p.message { "Read-only: changing a study requires the operator role." }
         }
         (space(state))
     }
@@ -31,16 +31,16 @@ fn course(who: &Identity, study: &Address, state: &State) -> Markup {
     let button =
         |action: &str, word: &str| change(who, study, action, Tab::Manage, html! { button { (word) } });
     html! {
-        h2 { "Runs" }
+        h2 { "Workers" }
         div.row { @match state.course() {
-            Course::Going => { (button("pause", "Pause")) (button("stop", "Stop after the trials that run")) }
-            Course::Paused => { (button("resume", "Resume")) (button("stop", "Stop after the trials that run")) }
+            Course::Going => { (button("pause", "Pause")) (button("stop", "Stop after running trials")) }
+            Course::Paused => { (button("resume", "Resume")) (button("stop", "Stop after running trials")) }
             Course::Stopped => (button("resume", "Resume")),
         } }
         p.faint { @match state.course() {
-            Course::Going => "Pause: workers finish their trials, then wait. Stop: they finish their trials, then end.",
+            Course::Going => "Pause: workers finish their trials, then wait. Stop: workers finish their trials, then exit.",
             Course::Paused => "Paused: workers wait until the study is resumed.",
-            Course::Stopped => "Stopped: once it is resumed, start a run or a worker again.",
+            Course::Stopped => "Stopped: after resuming, start a run or a worker again.",
         } }
     }
 }
@@ -49,7 +49,7 @@ fn plan(who: &Identity, study: &Address, state: &State) -> Markup {
     html! {
         h2 { "Number of trials" }
         (change(who, study, "trials", Tab::Manage, html! {
-            label for="trials" { "Trials in all" }
+            label for="trials" { "Total trials" }
             input #trials type="number" name="trials" min="1" step="1" value=(state.plan().trials) inputmode="numeric";
             button { "Change" }
             span.faint { (state.n_counted()) " so far" }
@@ -63,8 +63,8 @@ fn failed(who: &Identity, study: &Address, state: &State) -> Markup {
         h2 { "Failed trials" }
         (change(who, study, "retry", Tab::Manage, html! {
             input type="hidden" name="all" value="yes";
-            button { "Run " (count(n, "failed trial")) " again" }
-            span.faint { "They keep their numbers and come before anything new." }
+            button { "Retry " (count(n, "failed trial")) }
+            span.faint { "They keep their numbers and run before new suggestions." }
         }))
     } }
 }
@@ -72,10 +72,10 @@ fn failed(who: &Identity, study: &Address, state: &State) -> Markup {
 fn enqueue(who: &Identity, study: &Address, state: &State) -> Markup {
     let queue: Vec<_> = state.queue().collect();
     html! {
-        h2 { "A point of your own" }
+        h2 { "Queue a point" }
         (change(who, study, "enqueue", Tab::Manage, html! {
             div.grid { @for (i, parameter) in state.definition().space.parameters().iter().enumerate() { (field(i, parameter)) } }
-            button { "Have it tried next" }
+            button { "Try it next" }
         }))
         @if !queue.is_empty() {
             p { (count(queue.len(), "point")) " in the queue:" }
@@ -117,12 +117,12 @@ fn note(who: &Identity, study: &Address, state: &State) -> Markup {
                 label for="note" { "About this study (Markdown)" }
                 textarea #note name="text" rows="6" { (text) }
             }
-            button { "Keep the note" }
+            button { "Save note" }
         }))
     }
 }
 
-/// What may be varied.
+/// The search space, its constraints and the objective.
 fn space(state: &State) -> Markup {
     let definition = state.definition();
     let range = |kind: &Kind| match kind {
@@ -132,7 +132,7 @@ fn space(state: &State) -> Markup {
         Kind::Categorical { choices } => choices.iter().map(shown).collect::<Vec<_>>().join(", "),
     };
     html! {
-        h2 { "What is varied" }
+        h2 { "Parameters" }
         div.scroll { table {
             thead { tr { th { "Parameter" } th { "Values" } th { "Only when" } } }
             tbody { @for parameter in definition.space.parameters() { tr {
@@ -140,9 +140,9 @@ fn space(state: &State) -> Markup {
                 td { @for when in &parameter.when { (when.parameter) " = " (shown(&when.value)) " " } }
             } } }
         } }
-        @for constraint in definition.space.constraints() { p.faint { "such that " (constraint) } }
+        @for constraint in definition.space.constraints() { p.faint { "Constraint: " (constraint) } }
         @if let Some(objective) = &state.plan().objective {
-            p { "Measured by " code { (objective.command.join(" ")) } " in " code { (objective.folder.display()) } }
+            p { "Objective: " code { (objective.command.join(" ")) } " in " code { (objective.folder.display()) } }
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Notes: Markdown that anybody may have written, as HTML that is safe to show.
+//! Notes: untrusted Markdown, rendered as safe HTML.
 
 use maud::{Markup, PreEscaped};
 use pulldown_cmark::{Options, Parser};
 
-/// The text as HTML without scripts, styles, forms, and pictures from elsewhere.
+/// Renders Markdown as HTML without scripts, styles, forms or images.
 pub fn html(text: &str) -> Markup {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut html = String::new();
     pulldown_cmark::html::push_html(&mut html, Parser::new_ext(text, options));
     let mut cleaner = ammonia::Builder::default();
     cleaner
-        .rm_tags(["img"]) // would tell another server who reads the note
+        .rm_tags(["img"]) // an image would tell its server who reads the note
         .url_schemes(["http", "https", "mailto"].into())
         .link_rel(Some("noopener noreferrer nofollow"));
     PreEscaped(cleaner.clean(&html).to_string())

@@ -1,16 +1,16 @@
-//! What people see in a browser: pages that the server draws, and that scripts keep up to date.
+//! The dashboard: pages that the server renders and that scripts keep up to date.
 //!
-//! A handler takes `State<App>` and an [`Identity`]: the guard has let nobody in who is unknown, and has checked origin and token of whatever
-//! changes something. Every page works without scripts: forms post to `do/…` (`actions`) and come back. With scripts, a page that is told of
-//! new records asks for itself with the header `x-live` and gets its parts only, which take the place of the old ones.
+//! A handler takes `State<App>` and an [`Identity`]: the guard has authenticated every request, and checked origin and CSRF token of every
+//! change. Pages work without scripts: forms post to `do/…` (`actions`) and redirect back. With scripts, a page that hears of new records
+//! requests itself again with the header `x-live`, gets only its live parts, and replaces the old ones.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `layout` | the frame of every page, forms, parts |
-//! | `studies`, `overview`, `trials`, `trial`, `analysis`, `laboratory`, `manage` | a page each: from a state to HTML, and nothing else |
-//! | `filter` | which trials: a line of conditions |
+//! | `studies`, `overview`, `trials`, `trial`, `analysis`, `laboratory`, `manage` | one page each: state in, HTML out |
+//! | `filter` | filters of trials, as people type them |
 //! | `actions` | what forms do |
-//! | `advice`, `background` | what takes longer than a page may: found out beside the pages, and kept |
+//! | `advice`, `background`, `kept` | results that take longer than a page may: computed in the background, and cached |
 //! | `assets` | scripts, styles and the icon, in the program |
 //! | `address`, `clock`, `markdown`, `snippet` | small things that pages are made of |
 
@@ -44,6 +44,7 @@ use axum::routing::{get, post};
 use axum::{Router, extract};
 use maud::{Markup, html};
 use optimist_plot::study::{MOST_STUDIES, PlotKind, Plots, Section};
+use optimist_study::view::number::count;
 use optimist_study::{Record, State as StudyState};
 use serde::Deserialize;
 
@@ -60,16 +61,16 @@ use crate::auth::Identity;
 use crate::problem::Problem;
 use crate::studies::Held;
 
-/// How long a page waits for a model.
+/// How long a page waits for a model to be fitted.
 const PATIENCE: Duration = Duration::from_millis(400);
 
-/// Records of a trial that are shown.
+/// The most log records to show for a trial.
 const MOST_RECORDS: usize = 50;
 
-/// Beyond this many records a log is only searched if somebody wants it.
+/// A log longer than this is only searched for a trial's records on request.
 const LONG_LOG: u64 = 20_000;
 
-/// The routes of all pages and of what they load (`/assets/…`, which needs no login).
+/// The routes of all pages and of their assets (`/assets/…`, which need no login).
 pub fn routes(app: &App) -> Router<App> {
     // Scripts send a form again, with the same key, when a bad connection has lost the answer.
     let act = post(actions::act).layer(from_fn_with_state(app.clone(), idempotency::once));
@@ -90,7 +91,7 @@ pub fn routes(app: &App) -> Router<App> {
         .layer(Extension(Kept::default()))
 }
 
-/// What went wrong, as a page.
+/// An error, shown as a page.
 pub struct Shown(Problem);
 
 impl<P: Into<Problem>> From<P> for Shown {
@@ -113,7 +114,7 @@ impl IntoResponse for Shown {
     }
 }
 
-/// What every request for a page brings.
+/// What every request for a page of a study has in common.
 struct Asked {
     who: Identity,
     study: Address,
@@ -124,7 +125,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// The page, or only its parts if that is what a script wants.
+    /// The whole page, or only its live parts if a script asked for them.
     fn answer(&self, tab: Tab, before: Markup, parts: &[Part], after: Markup) -> String {
         let sections = html! { @for part in parts { (part.section()) } };
         if self.is_live {
@@ -146,7 +147,7 @@ impl extract::FromRequestParts<App> for Asked {
         let who = Identity::from_request_parts(parts, app).await?;
         let Path(params) = Path::<std::collections::HashMap<String, String>>::from_request_parts(parts, app)
             .await
-            .map_err(|_| Problem::bad_request("this address is not one of a study"))?;
+            .map_err(|_| Problem::bad_request("this is not the address of a study"))?;
         let name = params.get("study").map(String::as_str).unwrap_or_default();
         who.require_study(name)?;
         let done = Query::<Done>::try_from_uri(&parts.uri).ok().and_then(|query| query.0.done);
@@ -213,7 +214,7 @@ async fn compare(
     Ok(Html(html))
 }
 
-/// What the optimizer says of a study, as far as it is known.
+/// The optimizer's advice on a study, as far as it is computed.
 fn advice(kept: &Kept, app: &App, held: &Held, by: &str) -> Found<Advice> {
     let (own, name, by) = (app.clone(), held.name().to_owned(), by.to_owned());
     kept.advice.of(held.id(), held.read(StudyState::head), PATIENCE, move || {
@@ -241,7 +242,7 @@ async fn overview_page(
             if !asked.is_live {
                 return Ok(asked.answer(Tab::Overview, html! {}, &draw()?, html! {}));
             }
-            // Many look at the same: what is drawn for one is what all others see.
+            // Many browsers watch the same study: parts are drawn once and shared.
             let advised_at = match &advised {
                 Found::Ready { head, .. } => *head,
                 Found::Pending | Found::Failed(_) => 0,
@@ -257,7 +258,7 @@ async fn overview_page(
 
 fn history(state: &StudyState) -> Result<Section, Problem> {
     let plots = Plots::new(state, &[PlotKind::History])?;
-    plots.sections(None).pop().ok_or_else(|| Problem::not_found("there is no history of this study"))
+    plots.sections(None).pop().ok_or_else(|| Problem::not_found("this study has no history plot"))
 }
 
 async fn trials_page(
@@ -334,15 +335,16 @@ async fn trial_page(
                 let n = state.n_trials();
                 let known = state.trial(trial).ok_or_else(|| {
                     Problem::not_found(format!(
-                        "there is no trial {trial} in `{}`, which has {n}",
-                        asked.study.name
+                        "study `{}` has no trial {trial}; it has {}, numbered from 0",
+                        asked.study.name,
+                        count(n, "trial")
                     ))
                 })?;
                 let after = html! {
                     (trial::actions(&asked.who, &asked.study, state, known))
                     @match &records {
                         Some(records) => (trial::records(records)),
-                        None => p { a href="?records=yes" { "Its records in the log" } },
+                        None => p { a href="?records=yes" { "Show log records" } },
                     }
                 };
                 Ok(asked.answer(Tab::Trials, html! {}, &[trial::part(&asked.study, state, known)], after))
@@ -352,7 +354,7 @@ async fn trial_page(
     Ok(Html(html))
 }
 
-/// The records that are about a trial, as they are stored.
+/// The log records of a trial, as they are stored.
 fn records_of(app: &App, held: &Held, trial: usize) -> Result<Vec<(u64, String)>, Problem> {
     let after = held.read(|state| match state.trial(trial).map(|trial| trial.source) {
         Some(optimist_study::Source::Suggested { seen, .. }) => seen,
@@ -387,10 +389,10 @@ async fn analysis_page(
             let snapshot = || held.read(StudyState::clone);
             let modelled = {
                 let question = (held.id(), pair);
-                // A fit must not hold up those who append: it works on a copy, which is only made if it is needed.
+                // Fitting must not block appends, so it works on a copy of the state, made only if needed.
                 let state = (!kept.plots.knows(&question, head)).then(snapshot);
                 kept.plots.of(question, head, PATIENCE, move || {
-                    let state = state.ok_or("the study has moved on; load the page again")?;
+                    let state = state.ok_or("the study has changed; reload the page")?;
                     let plots = Plots::of_pair(&state, &analysis::MODELLED, pair)
                         .map_err(|error| error.to_string())?;
                     Ok((state.head(), plots))
@@ -432,7 +434,7 @@ async fn plot_file(
     let kind = kind.ok_or_else(|| {
         let words: Vec<&str> = PlotKind::ALL.into_iter().map(PlotKind::word).collect();
         Problem::not_found(format!(
-            "there is no plot `{file}`; there are {}, each as .svg and .png",
+            "unknown plot `{file}`; use one of {}, with .svg or .png",
             words.join(", ")
         ))
     })?;
@@ -440,7 +442,7 @@ async fn plot_file(
     let name = format!("attachment; filename=\"{}-{word}.{ending}\"", address::encoded(&asked.study.name));
     let bytes = app
         .look(&asked.study.name, move |_, held| -> Result<Vec<u8>, Problem> {
-            let state = held.read(StudyState::clone); // drawing must not hold up those who append
+            let state = held.read(StudyState::clone); // drawing must not block appends
             let plots = Plots::of_pair(&state, &[kind], wanted.pair(&state))?;
             if is_svg {
                 return Ok(plots.svg().into_bytes());

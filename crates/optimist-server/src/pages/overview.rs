@@ -1,4 +1,4 @@
-//! How a study stands: the best so far, the point to bet on, what is under way.
+//! The overview of a study: progress, the recommended point, running trials, failures.
 
 use maud::{Markup, html};
 use optimist_plot::study::{PlotKind, Section, values};
@@ -16,10 +16,10 @@ use super::markdown;
 use super::snippet;
 use super::studies::progress;
 
-/// Trials under way that are listed.
+/// The most running trials to list.
 const MOST_LISTED: usize = 20;
 
-/// Trials that the pace is measured by.
+/// How many recent trials the pace is estimated from.
 const PACE_TRIALS: usize = 20;
 
 /// The parts of the page, in order.
@@ -61,7 +61,7 @@ fn summary(state: &State, study: &Address) -> Markup {
                 @if failed == 0 { "0" } @else { a href=(study.path("/trials?filter=state%3Dfailed")) { (failed) } }
             }))
             (figure("Running", html! { (state.running().count()) }))
-            (figure("Begun", time(state.created_at())))
+            (figure("Created", time(state.created_at())))
         }
         p.pace { (when_it_stops(state)) }
     }
@@ -76,7 +76,7 @@ fn best_observed(state: &State, study: &Address) -> Markup {
             a.faint href=(study.path(&format!("/trials/{}", trial.number))) { "trial " (trial.number) }
         }
         (None, Some(front)) => { strong.best { (count(front, "trial")) } " on the front" }
-        (None, None) if state.has_values() => "nothing feasible yet",
+        (None, None) if state.has_values() => "no feasible trial yet",
         (None, None) => "no value yet",
     } }
 }
@@ -86,32 +86,32 @@ pub fn goal_of(state: &State, trial: &Trial) -> Option<f64> {
     trial.value_of(&state.outcomes().goal()?.name)
 }
 
-/// How many trials keep all constraints.
+/// How many trials meet all constraints.
 fn feasible(state: &State) -> usize {
     let measured = state.trials().iter().filter(|trial| trial.state == TrialState::Complete);
     measured.filter(|trial| state.is_feasible(trial) == Some(true)).count()
 }
 
-/// Why there will be no further trial, or when that will be.
+/// Why the study has finished, or when it will stop.
 fn when_it_stops(state: &State) -> String {
     if let Some(over) = state.over() {
-        return format!("Over: {}.", reason(over));
+        return format!("Finished: {}.", reason(over));
     }
     let plan = state.plan();
-    let mut ends = vec![format!("after {} trials", plan.trials)];
+    let mut ends = vec![format!("after {}", count(plan.trials, "trial"))];
     ends.extend(plan.target.map(|target| format!("at a value of {}", significant(target, 6))));
     ends.extend(plan.min_gain.map(|gain| {
         format!("when 5 suggestions in a row are expected to gain less than {}", significant(gain, 3))
     }));
     let rule = format!("Stops {}", ends.join(", or "));
     match (state.course(), remaining(state)) {
-        (Course::Paused, _) => format!("Paused: no trial is begun until the study is resumed. {rule}."),
-        (_, Some(left)) => format!("{rule}: in about {} at the present pace.", length(left)),
+        (Course::Paused, _) => format!("Paused: no new trials start until the study is resumed. {rule}."),
+        (_, Some(left)) => format!("{rule}; about {} left at the current pace.", length(left)),
         _ => format!("{rule}."),
     }
 }
 
-/// How long the planned trials will take if they go on ending as the last ones did, in milliseconds.
+/// How long the remaining trials will take at the pace of the last ones, in milliseconds.
 fn remaining(state: &State) -> Option<u64> {
     let left = state.plan().trials.checked_sub(state.n_done()).filter(|left| *left > 0)?;
     state.running().next()?;
@@ -124,12 +124,12 @@ fn remaining(state: &State) -> Option<u64> {
     (ended.len() > 2).then(|| (last - first) / (ended.len() as u64 - 1) * left as u64)
 }
 
-/// A plot with its caption and how to save it.
+/// A plot with its caption and links to save it.
 pub fn plot(study: &Address, section: &Section) -> Markup {
     plot_with(study, section, None, "")
 }
 
-/// The same with what a script needs of its axes, and the query of its file.
+/// A plot whose axes scripts can read, and whose links have a query.
 pub fn plot_with(study: &Address, section: &Section, axes: Option<String>, query: &str) -> Markup {
     let word = section.kind.word();
     html! { figure.plot data-plot=(word) data-axes=[axes] {
@@ -146,7 +146,7 @@ fn is_wide(kind: PlotKind) -> bool {
     matches!(kind, PlotKind::History | PlotKind::Parallel | PlotKind::Timeline)
 }
 
-/// The point to bet on, and what to expect of going on.
+/// The recommended point, the best observed one, and the expected gain of the next trial.
 fn answer(state: &State, study: &Address, advised: &Found<Advice>) -> Markup {
     html! {
         h2 { "The answer" }
@@ -157,12 +157,12 @@ fn answer(state: &State, study: &Address, advised: &Found<Advice>) -> Markup {
                     Found::Ready { answer: advice, head } => {
                         (recommended(state, advice.best.as_ref(), study))
                         @if *head < state.head() {
-                            p.faint { "As of record " (head) " of " (state.head()) "; being brought up to date." }
+                            p.faint { "As of record " (head) " of " (state.head()) "; updating." }
                         }
                         (copies(advice.best.as_ref()))
                     }
-                    Found::Pending => p.faint data-again { "The model is being fitted to "
-                        (count(state.count(TrialState::Complete), "value")) "; load the page again in a moment." },
+                    Found::Pending => p.faint data-again { "Fitting the model to "
+                        (count(state.count(TrialState::Complete), "value")) "; reload the page in a moment." },
                     Found::Failed(problem) => p.problem { (problem) },
                 }
             }
@@ -173,11 +173,11 @@ fn answer(state: &State, study: &Address, advised: &Found<Advice>) -> Markup {
                         p.value { strong { (values(trial, 6).unwrap_or_default()) }
                             " " a href=(study.path(&format!("/trials/{}", trial.number))) { "trial " (trial.number) } }
                         (parameters(trial.params.iter()))
-                        p.faint { "A single lucky value can be the best observed; the recommended point is the one to bet on." }
+                        p.faint { "A single measurement can be best by luck. The recommended point takes all of them into account." }
                     }
-                    None if state.observed_front().is_some() => p { "There are several goals: the front on the page "
-                        a href=(study.path("/analysis")) { "Analysis" } " shows what there is to choose from." },
-                    None if state.has_values() => p.empty { "No trial keeps all constraints yet." },
+                    None if state.observed_front().is_some() => p { "With several goals there is no single best trial: choose from the front on the "
+                        a href=(study.path("/analysis")) { "Analysis" } " page." },
+                    None if state.has_values() => p.empty { "No trial meets all constraints yet." },
                     None => p.empty { "No trial has a value yet." }
                 }
             }
@@ -189,7 +189,7 @@ fn answer(state: &State, study: &Address, advised: &Found<Advice>) -> Markup {
 fn recommended(state: &State, best: Option<&Best>, study: &Address) -> Markup {
     let Some(best) = best else {
         let why = match state.outcomes().search() {
-            Search::Front if state.has_values() => "Of several goals, no single point is the best.",
+            Search::Front if state.has_values() => "With several goals, no single point is best.",
             _ => "No trial has a value yet.",
         };
         return html! { p.empty { (why) } };
@@ -205,13 +205,13 @@ fn recommended(state: &State, best: Option<&Best>, study: &Address) -> Markup {
                 "Measured in " a href=(study.path(&format!("/trials/{trial}"))) { "trial " (trial) } ": " (significant(value, 6))
             }
             (Some(trial), None) => { "Tried in " a href=(study.path(&format!("/trials/{trial}"))) { "trial " (trial) } },
-            (None, _) => "A point that was not tried yet.",
+            (None, _) => "This point hasn't been tried yet.",
         } }
         (parameters(best.params.iter()))
     }
 }
 
-/// Names and values.
+/// A list of parameters with their values.
 pub fn parameters<'p>(pairs: impl Iterator<Item = (&'p str, &'p optimist::space::Value)>) -> Markup {
     html! { dl.parameters { @for (name, value) in pairs { div { dt { (name) } dd { (shown(value)) } } } } }
 }
@@ -235,16 +235,16 @@ fn outlook(advice: &Advice) -> Markup {
 fn underway(state: &State, study: &Address, leases: &[Lease]) -> Markup {
     let trials: Vec<&Trial> = state.running().chain(state.waiting()).collect();
     let lease = |trial: &Trial| match leases.iter().find(|lease| lease.trial == trial.number) {
-        Some(lease) if lease.has_expired => "ran out",
+        Some(lease) if lease.has_expired => "expired",
         Some(_) => "held",
         None => "none",
     };
     let queue = state.queue().count();
     html! {
-        h2 { "Under way" }
-        @if trials.is_empty() && queue == 0 { p.empty { "Nothing runs, and nothing waits." } }
+        h2 { "Running" }
+        @if trials.is_empty() && queue == 0 { p.empty { "No running or queued trials." } }
         @if !trials.is_empty() { div.scroll { table {
-            thead { tr { th.number { "Trial" } th { "State" } th { "Worker" } th { "Since" } th { "Lease" } th { "Parameters" } } }
+            thead { tr { th.number { "Trial" } th { "State" } th { "Worker" } th { "Started" } th { "Lease" } th { "Parameters" } } }
             tbody { @for trial in trials.iter().take(MOST_LISTED) { tr {
                 td.number { a href=(study.path(&format!("/trials/{}", trial.number))) { (trial.number) } }
                 td { (trial.state.word()) }
@@ -257,11 +257,11 @@ fn underway(state: &State, study: &Address, leases: &[Lease]) -> Markup {
         @if trials.len() > MOST_LISTED {
             p { a href=(study.path("/trials?filter=state%3Drunning")) { "All " (trials.len()) " trials" } }
         }
-        @if queue > 0 { p { (count(queue, "point")) " in the queue, to be tried before the optimizer is asked." } }
+        @if queue > 0 { p { (count(queue, "point")) " in the queue, to be tried before new suggestions." } }
     }
 }
 
-/// Parameters on a line.
+/// The parameters of a trial on one line.
 pub fn in_short(trial: &Trial) -> String {
     let pairs: Vec<String> =
         trial.params.iter().map(|(name, value)| format!("{name} {}", shown(value))).collect();
@@ -284,7 +284,7 @@ fn failures(state: &State, study: &Address) -> Markup {
         ul.reasons { @for (reason, (n, last)) in reasons.iter().take(MOST_REASONS) {
             li { strong { (n) } " × " (reason) " " a.faint href=(study.path(&format!("/trials/{last}"))) { "trial " (last) } }
         } }
-        @if reasons.len() > MOST_REASONS { p.faint { (reasons.len() - MOST_REASONS) " other reasons" } }
+        @if reasons.len() > MOST_REASONS { p.faint { (count(reasons.len() - MOST_REASONS, "other reason")) } }
     } }
 }
 

@@ -1,8 +1,8 @@
-//! A point as text to paste elsewhere.
+//! A point as text to copy and paste: JSON, TOML, Python.
 
 use optimist::space::{Assignment, Value};
 
-/// The point in each language, with its name.
+/// The point in each format, with the format's name.
 pub fn all(params: &Assignment) -> [(&'static str, String); 3] {
     [("JSON", json(params)), ("TOML", toml(params)), ("Python", python(params))]
 }
@@ -15,7 +15,7 @@ fn toml(params: &Assignment) -> String {
     params.iter().map(|(name, value)| format!("{} = {}\n", toml_key(name), toml_value(value))).collect()
 }
 
-/// A dictionary, which can be passed on as `**params`.
+/// A dictionary, which can be passed as `**params`.
 fn python(params: &Assignment) -> String {
     let rows: String = params
         .iter()
@@ -45,7 +45,7 @@ fn python_value(value: &Value) -> String {
     }
 }
 
-/// Text in quotation marks as JSON, TOML and Python all read it.
+/// A quoted string that JSON, TOML and Python all read.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

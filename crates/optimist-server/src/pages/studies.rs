@@ -1,4 +1,4 @@
-//! The list of studies, and several of them in one chart.
+//! The list of studies, and the comparison of several.
 
 use maud::{Markup, html};
 use optimist_plot::study::{MOST_STUDIES, best_so_far, sparkline};
@@ -10,30 +10,30 @@ use super::layout::{Part, page, status, svg, time};
 use super::overview::goal_of;
 use crate::auth::Identity;
 
-/// Studies on the page at the most; search finds the others.
+/// The most studies on the page; search finds the others.
 const MOST_LISTED: usize = 200;
 
-/// A study of the list, or why it cannot be read.
+/// A row of the list: a study, or why it can't be read.
 pub struct Row {
     address: Address,
     content: Result<Markup, String>,
 }
 
 impl Row {
-    /// A study as it stands.
+    /// A study with its current state.
     pub fn new(state: &State) -> Self {
         let address = Address::new(&state.definition().name);
         let content = Ok(cells(state));
         Self { address, content }
     }
 
-    /// One that cannot be read.
+    /// A study that can't be read.
     pub fn unreadable(name: &str, problem: String) -> Self {
         Self { address: Address::new(name), content: Err(problem) }
     }
 }
 
-/// The list of those whose names contain `search`.
+/// The page with the studies whose names contain `search`.
 pub fn list(who: &Identity, rows: &[Row], search: &str, n_in_all: usize) -> Markup {
     let content = html! {
         header.title { h1 { "Studies" } span.faint { (n_in_all) } }
@@ -45,32 +45,32 @@ pub fn list(who: &Identity, rows: &[Row], search: &str, n_in_all: usize) -> Mark
         form method="get" action="/compare" {
             (part(rows, search).section())
             @if rows.len() > 1 {
-                p.actions { button { "Compare those that are ticked" } span.faint { "up to " (MOST_STUDIES) } }
+                p.actions { button { "Compare selected" } span.faint { "up to " (MOST_STUDIES) } }
             }
         }
     };
     page(who, "Studies", content)
 }
 
-/// What changes.
+/// The live part of the page: the table.
 pub fn part(rows: &[Row], search: &str) -> Part {
     let listed = &rows[..rows.len().min(MOST_LISTED)];
     let content = html! {
         @if rows.is_empty() && search.is_empty() {
-            p.empty { "There is no study yet. " code { "optimist create STUDY.toml" } " begins one, and so does "
+            p.empty { "No studies yet. Create one with " code { "optimist create STUDY.toml" } " or "
                 code { "optimist run STUDY.toml" } "." }
         } @else if rows.is_empty() {
-            p.empty { "No study has “" (search) "” in its name. " a href="/" { "Show all" } }
+            p.empty { "No study matches “" (search) "”. " a href="/" { "Show all" } }
         } @else {
             div.scroll { table.studies {
                 thead { tr {
                     th { span.hidden { "Compare" } } th { "Study" } th { "State" } th { "Progress" } th.number { "Best" }
-                    th { "Best so far" } th.number { "Failed" } th { "Workers" } th { "Begun" }
+                    th { "Best so far" } th.number { "Failed" } th { "Workers" } th { "Created" }
                 } }
                 tbody { @for row in listed { (line(row)) } }
             } }
             @if rows.len() > listed.len() {
-                p.faint { (rows.len() - listed.len()) " more; search for part of their name" }
+                p.faint { (rows.len() - listed.len()) " more; search by name to find them" }
             }
         }
     };
@@ -86,7 +86,7 @@ fn line(row: &Row) -> Markup {
         td.name { a href=(row.address.path("")) { (name) } }
         @match &row.content {
             Ok(cells) => (cells),
-            Err(problem) => { td.problem colspan="7" { "cannot be read: " (problem) } }
+            Err(problem) => { td.problem colspan="7" { "can't be read: " (problem) } }
         }
     } }
 }
@@ -120,7 +120,7 @@ fn best(state: &State) -> String {
     }
 }
 
-/// How many of how many, and a bar.
+/// Progress as a bar and in numbers.
 pub fn progress(done: usize, planned: usize) -> Markup {
     html! { span.progress {
         progress max=(planned.max(1)) value=(done.min(planned)) aria-label={ (done) " of " (planned) " trials" } {}
@@ -128,21 +128,20 @@ pub fn progress(done: usize, planned: usize) -> Markup {
     } }
 }
 
-/// Up to six studies beside each other.
+/// The page that compares up to [`MOST_STUDIES`] studies.
 pub fn compare(who: &Identity, states: &[&State]) -> Markup {
     let directions: std::collections::BTreeSet<String> =
         states.iter().map(|state| state.outcomes().in_words()).collect();
     let content = html! {
         header.title { h1 { "Compare" } span.faint { (count(states.len(), "study").replace("studys", "studies")) } }
         @if states.is_empty() {
-            p.empty { "Tick studies in the " a href="/" { "list" } " to compare them here." }
+            p.empty { "Select studies in the " a href="/" { "list" } " to compare them here." }
         } @else {
             @if directions.len() > 1 {
-                p.message.warning { "These studies do not have the same direction: some minimise, others maximise." }
+                p.message.warning { "These studies have different goals, so their values can't be compared directly." }
             }
             figure.plot { div.panels { div.panel.wide { (svg(&best_so_far(states))) } }
-                figcaption { "The best value so far of each study. The first few steps are left out of the scale where they are far \
-                    from the rest." } }
+                figcaption { "Best value so far of each study. Early values that are far from the rest are cut off." } }
             div.scroll { table {
                 thead { tr {
                     th { "Study" } th { "State" } th { "Direction" } th { "Optimizer" } th { "Progress" } th.number { "Best" }

@@ -1,4 +1,4 @@
-//! All there is to know about a trial.
+//! The page of a trial.
 
 use maud::{Markup, html};
 use optimist::Why;
@@ -13,7 +13,7 @@ use super::markdown;
 use super::overview::parameters;
 use crate::auth::Identity;
 
-/// What changes.
+/// The live part of the page: all but the forms and the log records.
 pub fn part(study: &Address, state: &State, trial: &Trial) -> Part {
     let number = trial.number;
     let last = state.n_trials().saturating_sub(1);
@@ -29,7 +29,7 @@ pub fn part(study: &Address, state: &State, trial: &Trial) -> Part {
         div.pair {
             article.card { h2 { "Parameters" } (parameters(trial.params.iter())) }
             article.card { h2 { "Outcome" } (outcome(trial)) (metrics(trial)) }
-            article.card { h2 { "How it came about" } (origin(study, trial)) }
+            article.card { h2 { "Origin" } (origin(study, trial)) }
         }
         (failure(trial))
         (amendments(trial))
@@ -54,7 +54,7 @@ fn outcome(trial: &Trial) -> Markup {
         } }
     } @else if trial.state == TrialState::Failed {
         p { "No value at this point." }
-        @if let Some(known) = values(trial, 6) { p.faint { "Known before it failed: " (known) } }
+        @if let Some(known) = values(trial, 6) { p.faint { "Measured before it failed: " (known) } }
     } @else {
         p.empty { "No value yet." }
     } }
@@ -74,36 +74,36 @@ fn origin(study: &Address, trial: &Trial) -> Markup {
             @if let Source::Replicate { of } = trial.source { " of " a href=(study.path(&format!("/trials/{of}"))) { "trial " (of) } }
         } }
         @if let Source::Suggested { seen, gain, .. } = trial.source {
-            div { dt { "knew the log up to record" } dd { (seen) } }
+            div { dt { "based on log records up to" } dd { (seen) } }
             @if let Some(gain) = gain { div { dt { "expected gain" } dd { (significant(gain, 3)) } } }
         }
-        @if let Some(why) = &trial.why { div { dt { "why this point" } dd.text { (reason(why)) } } }
+        @if let Some(why) = &trial.why { div { dt { "why" } dd.text { (reason(why)) } } }
         @if let Some(worker) = &trial.worker { div { dt { "worker" } dd { (worker) } } }
         div { dt { "attempts" } dd { (trial.attempts) } }
-        div { dt { "asked for" } dd { (time(trial.asked_at)) } }
+        div { dt { "started" } dd { (time(trial.asked_at)) } }
         @if let Some(at) = trial.ended_at { div { dt { "ended" } dd { (time(at)) } } }
         @if let Some(seconds) = trial.seconds { div { dt { "took" } dd { (significant(seconds, 3)) " s" } } }
     } }
 }
 
-/// Why a point was suggested, in a sentence.
+/// Why the optimizer suggested a point.
 fn reason(why: &Why) -> String {
     match why {
-        Why::Explore => "exploration: an evenly spread point, to learn where nothing is known yet".to_owned(),
+        Why::Explore => "exploration: an evenly spread point, where nothing is known yet".to_owned(),
         Why::Optimism { family, radius } => format!(
-            "the largest promise under the family {family}, {radius:.2} standard deviations of optimism"
+            "optimism: the highest upper confidence bound under the family {family}, {radius:.2} standard deviations above the mean"
         ),
-        Why::Repeat => "the best point once more, to tell noise from a rough objective".to_owned(),
+        Why::Repeat => "repetition: the best point again, to tell noise from a rough objective".to_owned(),
         why => why.to_string(),
     }
 }
 
 fn failure(trial: &Trial) -> Markup {
     html! { @if let Some(failure) = &trial.failure {
-        h2 { @if trial.state == TrialState::Failed { "Why it failed" } @else { "Why it was put back" } }
+        h2 { @if trial.state == TrialState::Failed { "Why it failed" } @else { "Why it was requeued" } }
         p.text { (failure.reason) }
         @if let Some(stderr) = &failure.stderr {
-            h3 { "The end of standard error" }
+            h3 { "End of standard error" }
             pre tabindex="0" { (stderr) }
         }
     } }
@@ -111,7 +111,7 @@ fn failure(trial: &Trial) -> Markup {
 
 fn amendments(trial: &Trial) -> Markup {
     html! { @if !trial.amendments.is_empty() {
-        h2 { "What the log said before" }
+        h2 { "Corrections" }
         ul { @for amended in &trial.amendments {
             li { "until " (time(amended.at)) ": " (amended.state.word())
                 @if !amended.values.is_empty() {
@@ -127,14 +127,14 @@ fn amendments(trial: &Trial) -> Markup {
     } }
 }
 
-/// The records of the log that are about it, as they are stored.
+/// The trial's log records, as they are stored.
 pub fn records(records: &[(u64, String)]) -> Markup {
-    html! { details.records open[records.len() < 3] { summary { "Its records in the log (" (records.len()) ")" }
+    html! { details.records open[records.len() < 3] { summary { "Log records (" (records.len()) ")" }
         @for (seq, body) in records { p.faint { "record " (seq) } pre tabindex="0" { (body) } }
     } }
 }
 
-/// What may be done about it.
+/// The forms that change the trial.
 pub fn actions(who: &Identity, study: &Address, state: &State, trial: &Trial) -> Markup {
     if !may_operate(who) {
         return html! {};
@@ -145,14 +145,14 @@ pub fn actions(who: &Identity, study: &Address, state: &State, trial: &Trial) ->
         h2 { "Change" }
         div.row {
             @if matches!(trial.state, TrialState::Failed | TrialState::Cancelled) {
-                (change(who, study, "retry", Tab::Trials, html! { (number) button { "Run it again" } }))
+                (change(who, study, "retry", Tab::Trials, html! { (number) button { "Retry" } }))
             }
             @if !trial.has_ended() {
-                (change(who, study, "cancel", Tab::Trials, html! { (number) button { "Give it up" } }))
+                (change(who, study, "cancel", Tab::Trials, html! { (number) button { "Cancel" } }))
             }
-            (change(who, study, "enqueue-again", Tab::Trials, html! { (number) button { "Try this point once more" } }))
+            (change(who, study, "enqueue-again", Tab::Trials, html! { (number) button { "Try this point again" } }))
         }
-        @if trial.has_ended() { details { summary { "Correct its value" }
+        @if trial.has_ended() { details { summary { "Correct the value" }
             form.change.stacked method="post" action=(study.path("/do/amend")) {
                 (csrf(who)) (number)
                 @for outcome in state.outcomes().all() {
@@ -160,17 +160,17 @@ pub fn actions(who: &Identity, study: &Address, state: &State, trial: &Trial) ->
                     input id={ "amend-" (outcome.name) } name=(field(outcome)) inputmode="decimal" autocomplete="off"
                         value=(trial.value_of(&outcome.name).map_or(String::new(), |value| value.to_string()));
                 }
-                label for="amend-reason" { "Why it is corrected" }
+                label for="amend-reason" { "Reason" }
                 input #amend-reason name="reason" autocomplete="off";
                 button { "Correct" }
             }
         } }
-        details { summary { "Write a note" }
+        details { summary { "Edit note" }
             (change(who, study, "note", Tab::Trials, html! {
                 (number)
                 label for="note" { "Note (Markdown)" }
                 textarea #note name="text" rows="5" { (note) }
-                button { "Keep" }
+                button { "Save note" }
             }))
         }
     }

@@ -1,10 +1,10 @@
-//! The table of trials: filtered, sorted and cut into pages on the server, and the same as CSV.
+//! The table of trials, filtered, sorted and paged on the server, and its export as CSV.
 
 use std::cmp::Ordering;
 
 use maud::{Markup, html};
 use optimist::space::Value;
-use optimist_study::view::number::{shown, significant};
+use optimist_study::view::number::{count, shown, significant};
 use optimist_study::{State, Trial};
 
 use super::address::{Address, query};
@@ -12,10 +12,10 @@ use super::clock::utc;
 use super::filter::Filter;
 use super::layout::Part;
 
-/// Rows of a page.
+/// Rows per page.
 pub const PAGE: usize = 50;
 
-/// Columns that are neither parameters nor outcomes, and whether they are shown unless somebody chooses.
+/// Columns that are neither parameters nor outcomes, and whether they are shown by default.
 const COLUMNS: [(&str, bool); 9] = [
     ("trial", true),
     ("state", true),
@@ -28,21 +28,21 @@ const COLUMNS: [(&str, bool); 9] = [
     ("note", true),
 ];
 
-/// What somebody wants to see.
+/// The filter, order, columns and page in the address.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// Which trials.
+    /// The conditions that trials must meet; see [`Filter`].
     pub filter: String,
     /// A column, with `-` before it for the reverse order.
     pub sort: String,
-    /// Names with commas between them; all parameters and the usual columns if empty.
+    /// Column names separated by commas; empty for the default columns.
     pub columns: String,
     /// Counted from 1.
     pub page: usize,
 }
 
 impl Wanted {
-    /// What a query says: `column` may be there many times, as a form without scripts has it.
+    /// Reads a query. A form without scripts sends `column` once for each column.
     pub fn new(pairs: &[(String, String)]) -> Self {
         let all = |name: &str| -> Vec<&str> {
             pairs.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str()).collect()
@@ -57,7 +57,7 @@ impl Wanted {
         }
     }
 
-    /// All columns, unless some were chosen.
+    /// Selects all columns, unless some were chosen.
     pub fn with_all_columns(mut self, state: &State) -> Self {
         if self.columns.is_empty() {
             self.columns = all_columns(state).join(",");
@@ -66,7 +66,7 @@ impl Wanted {
     }
 }
 
-/// The trials that are wanted, in order.
+/// The matching trials, in order.
 pub struct Table<'s> {
     columns: Vec<String>,
     outcomes: Vec<String>,
@@ -76,7 +76,7 @@ pub struct Table<'s> {
 
 impl<'s> Table<'s> {
     /// # Errors
-    /// If the filter cannot be read, in words.
+    /// If the filter is invalid; the message is for users.
     pub fn new(state: &'s State, wanted: Wanted) -> Result<Self, String> {
         let filter = Filter::parse(&wanted.filter, state)?;
         let mut trials: Vec<&Trial> = state.trials().iter().filter(|trial| filter.passes(trial)).collect();
@@ -101,7 +101,7 @@ impl<'s> Table<'s> {
         Ok(Self { columns: columns(state, &wanted.columns), outcomes, trials, wanted })
     }
 
-    /// As RFC 4180 has it, all rows.
+    /// All rows as CSV (RFC 4180).
     pub fn csv(&self) -> String {
         let mut csv = String::new();
         let mut line = |cells: Vec<String>| {
@@ -146,13 +146,13 @@ pub fn controls(state: &State, wanted: &Wanted, problem: Option<&str>) -> Markup
                 aria-describedby="filter-help" aria-invalid=[problem.map(|_| "true")];
             input type="hidden" name="sort" value=(wanted.sort);
             input type="hidden" name="columns" value=(wanted.columns);
-            button { "Show" }
+            button { "Apply" }
         }
         @if let Some(problem) = problem { p.message.warning role="alert" { (problem) } }
-        details.help { summary #filter-help { "What can be filtered, and which columns are shown" }
-            p { "Conditions with spaces between them must all hold: " code { "=" } " " code { "!=" } " " code { "<" } " " code { "<=" } " "
-                code { ">" } " " code { ">=" } " " code { "~" } " (contains) with a parameter, an outcome (or value), state, trial, worker, source or seconds. "
-                "A word alone is looked for in notes, reasons and workers. Names with spaces go in quotation marks." }
+        details.help { summary #filter-help { "Filter syntax and columns" }
+            p { "Separate conditions with spaces; all must hold. A condition compares a parameter, an outcome, state, trial, worker, source or seconds by " code { "=" } " " code { "!=" } " " code { "<" } " " code { "<=" } " "
+                code { ">" } " " code { ">=" } " " code { "~" } " (contains). "
+                "A word on its own is searched for in notes, failure reasons, standard error, choices and worker names. Put text with spaces in quotation marks." }
             form.columns method="get" data-columns {
                 input type="hidden" name="filter" value=(wanted.filter);
                 input type="hidden" name="sort" value=(wanted.sort);
@@ -161,22 +161,22 @@ pub fn controls(state: &State, wanted: &Wanted, problem: Option<&str>) -> Markup
                         label { input type="checkbox" name="column" value=(column) checked[chosen.contains(&column)]; (column) }
                     }
                 }
-                button { "Show these" }
+                button { "Apply" }
             }
         }
     }
 }
 
-/// The table itself.
+/// The live part of the page: the table.
 pub fn part(study: &Address, table: &Table) -> Part {
     let (page, rows) = table.page();
     let n_pages = table.trials.len().div_ceil(PAGE).max(1);
     let go = |page: usize| table.address(study, "trials", &table.wanted.sort, page);
     let content = html! {
         p.actions {
-            span { (table.trials.len()) " trials" }
+            span { (count(table.trials.len(), "trial")) }
             a href=(table.address(study, "trials.csv", &table.wanted.sort, 1)) download { "CSV" }
-            a href=(study.path(&format!("/analysis{}", query([("filter", table.wanted.filter.clone())])))) { "In the plots" }
+            a href=(study.path(&format!("/analysis{}", query([("filter", table.wanted.filter.clone())])))) { "Show in plots" }
         }
         div.scroll { table.trials {
             thead { tr { @for column in &table.columns { (heading(study, table, column)) } } }
@@ -184,7 +184,7 @@ pub fn part(study: &Address, table: &Table) -> Part {
                 @for column in &table.columns { (cell(study, trial, column, &table.outcomes)) }
             } } }
         } }
-        @if table.trials.is_empty() { p.empty { "No trial is like that." } }
+        @if table.trials.is_empty() { p.empty { "No trials match." } }
         @if n_pages > 1 { nav.pages aria-label="Pages of the table" {
             @if page > 1 { a href=(go(1)) { "First" } a rel="prev" href=(go(page - 1)) { "Previous" } }
             span { "page " (page) " of " (n_pages) }
@@ -222,7 +222,7 @@ fn cell(study: &Address, trial: &Trial, column: &str, outcomes: &[String]) -> Ma
     } }
 }
 
-/// The first note or the reason of a failure.
+/// The first line of the first note or of the failure's reason.
 fn text_of(trial: &Trial) -> &str {
     let note = trial.measurements.iter().find_map(|measured| measured.note.as_deref());
     let reason =
@@ -230,7 +230,7 @@ fn text_of(trial: &Trial) -> &str {
     note.or(reason).unwrap_or("").lines().next().unwrap_or("")
 }
 
-/// All that may be shown: outcomes and parameters after the first columns.
+/// All columns, in order: outcomes and parameters come after the first two.
 fn all_columns(state: &State) -> Vec<String> {
     let parameters = state.definition().space.parameters().iter().map(|parameter| parameter.name.clone());
     let (before, after) = COLUMNS.split_at(2);
@@ -240,7 +240,7 @@ fn all_columns(state: &State) -> Vec<String> {
     names(before).into_iter().chain(outcomes).chain(parameters).chain(names(after)).collect()
 }
 
-/// Those that are wanted and there.
+/// The chosen columns that exist, or the default ones.
 fn columns(state: &State, wanted: &str) -> Vec<String> {
     let is_parameter = |name: &str| state.definition().space.get(name).is_some();
     let is_outcome = |name: &str| state.outcomes().names().any(|outcome| outcome == name);
@@ -255,7 +255,7 @@ fn columns(state: &State, wanted: &str) -> Vec<String> {
     if chosen.is_empty() { all.into_iter().filter(usual).collect() } else { chosen }
 }
 
-/// What trials are ordered by; one that has none comes last.
+/// What trials are sorted by. Trials without a value come last in either direction.
 enum Key {
     Number(f64),
     Text(String),
@@ -297,7 +297,7 @@ fn key(trial: &Trial, column: &str) -> Key {
     }
 }
 
-/// Every digit.
+/// A cell with every digit.
 fn exact(trial: &Trial, column: &str) -> String {
     match column {
         "trial" => trial.number.to_string(),
@@ -317,7 +317,7 @@ fn exact(trial: &Trial, column: &str) -> String {
     }
 }
 
-/// A cell of a CSV file. Text that a spreadsheet would take for a formula gets an apostrophe before it.
+/// A cell of a CSV file. Text that a spreadsheet would run as a formula gets a leading apostrophe.
 fn csv_cell(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '@', '\t', '\r'])
         || text.starts_with('-') && text.parse::<f64>().is_err();
