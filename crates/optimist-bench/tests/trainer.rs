@@ -84,9 +84,7 @@ fn what_went_wrong_is_said_and_the_next_training_is_not_harmed() {
     let honest = trainer(HONEST, folder.path());
     let error = |given| honest.accuracy(&x(given)).unwrap_err().to_string();
     assert_eq!(error(-1), "the classifier reported `x is negative`");
-    assert!(
-        error(11).starts_with("the classifier's process ended without an answer; last output: no luck")
-    );
+    assert!(error(11).starts_with("the classifier's process ended without an answer; last output: no luck"));
     assert_eq!(honest.accuracy(&x(5)).unwrap(), 0.5);
 
     for answer in ["print('hello')", "print('{}')", "print('{\"value\": 1.5}')", "print('{\"value\": NaN}')"]

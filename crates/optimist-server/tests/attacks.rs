@@ -130,6 +130,28 @@ fn only_a_named_proxy_is_believed() {
 }
 
 #[test]
+fn a_named_proxy_says_how_and_from_where_it_was_asked() {
+    let log_in = |server: &Running, client: &str, password: &str| {
+        let headers = [("X-Forwarded-For", client), ("X-Forwarded-Proto", "https")];
+        let origin = format!("https://{}", server.address);
+        server.form("/login", Some(&origin), &headers, &format!("user=admin&password={password}"))
+    };
+    let plain = Running::with_users(|_| ());
+    assert_eq!(log_in(&plain, "10.0.0.1", "correct+horse").status, 403, "its pages are not https");
+    let behind = Running::with_users(|settings| settings.proxies = vec!["127.0.0.1".parse().unwrap()]);
+    let entered = log_in(&behind, "10.0.0.1", "correct+horse");
+    assert_eq!(entered.status, 303, "{entered:?}");
+    let set = &entered.headers["set-cookie"];
+    assert!(set.starts_with("__Host-optimist=") && set.contains("; Secure"), "{set}");
+    // Pauses are those of the client, whatever it claims itself: the proxy's own word is the last.
+    for n in 0..3 {
+        assert_eq!(log_in(&behind, &format!("10.9.9.{n}, 10.0.0.2"), "wrong+horse").status, 401);
+    }
+    assert_eq!(log_in(&behind, "10.9.9.9, 10.0.0.2", "correct+horse").status, 429);
+    assert_eq!(log_in(&behind, "10.0.0.3", "correct+horse").status, 303);
+}
+
+#[test]
 fn too_much_and_too_slow_is_refused() {
     let server = Running::with_users(|_| ());
     let admin = server.token(Role::Admin, None, None);
@@ -161,6 +183,20 @@ fn too_much_and_too_slow_is_refused() {
         let mut rest = Vec::new();
         assert!(stream.read_to_end(&mut rest).is_ok(), "it was not hung up on");
     }
+}
+
+#[test]
+fn a_body_that_never_ends_is_given_up() {
+    let server = Running::with_users(|settings| settings.body_timeout = Duration::from_millis(300));
+    let admin = server.token(Role::Admin, None, None);
+    let head = format!(
+        "POST /api/v1/studies/film/trials/2/tell HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {admin}\r\n\
+         Connection: close\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{{\"value\""
+    );
+    let slow = server.send(&head);
+    assert!(slow.status == 408 && slow.body.contains("did not arrive within 0.3 s"), "{slow:?}");
+    let trial = server.call(&admin, "GET", "/api/v1/studies/film/trials/2", None).json();
+    assert_eq!(trial["state"], "running", "nothing of it counts");
 }
 
 #[test]

@@ -111,6 +111,86 @@ fn the_accounts_are_no_study() {
     assert_eq!(create.status, 422, "{create:?}");
 }
 
+/// What forms of the pages do.
+const ACTIONS: [&str; 13] = [
+    "pause",
+    "resume",
+    "stop",
+    "trials",
+    "retry",
+    "cancel",
+    "enqueue",
+    "enqueue-again",
+    "note",
+    "amend",
+    "ask",
+    "tell",
+    "undo",
+];
+
+#[test]
+fn forms_are_for_those_who_may_operate() {
+    let server = Running::with_users(|_| ());
+    let origin = server.origin();
+    let mut head = None;
+    // The admin comes last: what they send is done.
+    for (user, is_in) in [("viewer", false), ("admin", true)] {
+        let cookie = server.log_in(user);
+        let csrf = optimist_server::csrf(cookie.split_once('=').unwrap().1);
+        let admin = server.token(Role::Admin, None, None);
+        let records =
+            || server.call(&admin, "GET", "/api/v1/studies/film/records", None).json()["head"].clone();
+        for action in ACTIONS {
+            let path = format!("/studies/film/do/{action}");
+            let form = format!("csrf={csrf}&trial=99999&trials=7&count=1&text=x");
+            let without = server.form(&path, Some(&origin), &[("Cookie", &cookie)], "trial=99999");
+            assert_eq!(without.status, 403, "{action} without the token: {without:?}");
+            let answer = server.form(&path, Some(&origin), &[("Cookie", &cookie)], &form);
+            assert_eq!(answer.status != 403, is_in, "{action} as {user}: {answer:?}");
+            assert!(answer.status < 500, "{action} as {user}: {answer:?}");
+        }
+        if !is_in {
+            head = Some(records());
+        } else {
+            assert_ne!(head, Some(records()), "an operator's forms do something");
+        }
+    }
+    assert_eq!(head, Some(json!(6)), "a viewer has changed nothing");
+    let unknown = server.form("/studies/film/do/pause", Some(&origin), &[], "");
+    assert_eq!(unknown.status, 401, "{unknown:?}");
+}
+
+#[test]
+fn pages_of_other_studies_are_not_there_for_a_token_of_one() {
+    let server = Running::with_users(|_| ());
+    let [own, other] = ["film", "other"].map(|study| server.token(Role::Operator, Some(study), None));
+    for page in [
+        "",
+        "/trials",
+        "/trials.csv",
+        "/trials/0",
+        "/analysis",
+        "/plots/history.svg",
+        "/laboratory",
+        "/laboratory/sheet",
+        "/manage",
+    ] {
+        let path = format!("/studies/film{page}");
+        assert_eq!(server.call(&own, "GET", &path, None).status, 200, "{path}");
+        let answer = server.call(&other, "GET", &path, None);
+        assert!(answer.status == 404 && !answer.body.contains("melted"), "{path}: {answer:?}");
+    }
+    for action in ACTIONS {
+        let headers = [("Authorization", &format!("Bearer {other}")[..])];
+        let answer = server.form(&format!("/studies/film/do/{action}"), None, &headers, "trials=7&count=1");
+        assert_eq!(answer.status, 404, "{action}: {answer:?}");
+    }
+    let list = server.call(&other, "GET", "/", None);
+    assert!(list.status == 200 && !list.body.contains("film"), "{list:?}");
+    let compared = server.call(&other, "GET", "/compare?study=film", None);
+    assert!(!compared.body.contains("/studies/film"), "{compared:?}");
+}
+
 #[test]
 fn pages_and_other_addresses_are_for_those_who_are_known() {
     let server = Running::with_users(|_| ());
