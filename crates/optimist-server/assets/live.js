@@ -4,6 +4,7 @@ import { refreshed } from "./tools.js";
 
 const LEAST = 600; // milliseconds between two requests, at least
 const LIST = 3000; // how often the list of studies is requested
+const RETRY = 3000; // how much later to try again after a failed request
 const AGAIN = 1200; // how soon to ask again for what the server is still computing
 
 let looking = false;
@@ -40,10 +41,13 @@ async function look() {
   last = Date.now();
   try {
     const answer = await fetch(location.href, { headers: { "x-live": "1", accept: "text/html" }, redirect: "error" });
+    say("");
     if (answer.ok) replace(await answer.text());
-    if (answer.status === 401) location.reload();
+    if (answer.status === 401) location.reload(); // leads to the login page, and back
   } catch {
     wanted = true;
+    say("connection lost; reconnecting");
+    last = Date.now() + RETRY;
   }
   looking = false;
   if (wanted) setTimeout(look, LEAST);

@@ -245,6 +245,34 @@ fn a_session_that_somebody_planted_is_worth_nothing() {
 }
 
 #[test]
+fn logging_in_leads_to_the_page_that_was_asked_for_and_to_no_other_site() {
+    let server = Running::with_users(|_| ());
+    let page = "/studies/film/trials?filter=state%3Dfailed";
+    let asked = server.ask("GET", page, &[("Accept", "text/html")], None);
+    let login = &asked.headers["location"];
+    assert_eq!(login, "/login?next=%2Fstudies%2Ffilm%2Ftrials%3Ffilter%3Dstate%253Dfailed");
+    let form = server.ask("GET", login, &[], None).body;
+    assert!(form.contains(&format!("name=\"next\" value=\"{page}\"")), "{form}");
+    let log_in = |next: &str| {
+        let form = format!("user=admin&password=correct+horse&next={next}");
+        server.form("/login", Some(&server.origin()), &[], &form).headers["location"].clone()
+    };
+    assert_eq!(log_in("%2Fstudies%2Ffilm%2Ftrials%3Ffilter%3Dstate%253Dfailed"), page);
+    for elsewhere in [
+        "//evil.example",
+        "https://evil.example",
+        "/\\evil.example",
+        "/logout",
+        "javascript:1",
+        "/studies/%0d%0aX:y",
+    ] {
+        assert_eq!(log_in(elsewhere), "/", "{elsewhere}");
+        let form = server.ask("GET", &format!("/login?next={elsewhere}"), &[], None).body;
+        assert!(!form.contains("name=\"next\"") && !form.contains("Continue"), "{elsewhere}: {form}");
+    }
+}
+
+#[test]
 fn sessions_end_when_they_are_not_used_and_when_they_are_old() {
     let ends = |idle: u64, lasts: u64| {
         let server = Running::with_users(|settings| {

@@ -200,6 +200,8 @@ fn pages_and_other_addresses_are_for_those_who_are_known() {
         assert_eq!(answer.status, 401, "{path}: {answer:?}");
         let answer = server.ask("GET", path, &[("Accept", "text/html")], None);
         assert!(matches!(answer.status, 303 | 401), "{path}: {answer:?}");
+        let live = server.ask("GET", path, &[("Accept", "text/html"), ("X-Live", "1")], None);
+        assert_eq!(live.status, 401, "scripts are told: {live:?}");
     }
     let health = server.ask("GET", "/healthz", &[], None);
     assert_eq!((health.status, &health.body[..]), (200, "ok\n"));

@@ -23,5 +23,5 @@ mod throttle;
 
 pub use door::Door;
 pub use identity::{Identity, unknown};
-pub use login::routes;
+pub use login::{login_address, routes};
 pub use role::{Need, Role};

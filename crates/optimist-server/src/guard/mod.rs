@@ -19,7 +19,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::app::App;
-use crate::auth::{Identity, Need, unknown};
+use crate::auth::{Identity, Need, login_address, unknown};
 use crate::problem::Problem;
 
 /// These routes, behind the guard.
@@ -112,15 +112,18 @@ async fn identify(app: &App, credentials: Credentials) -> Result<Option<Identity
 /// Why a request is refused: an error for programs, or a redirect to the login page for browsers.
 enum Refusal {
     Problem(Problem),
-    LogIn,
+    /// With the address to return to afterwards.
+    LogIn(String),
 }
 
 impl Refusal {
     fn unknown(request: &Request) -> Self {
         let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
         let is_page = is_safe(request.method()) && accept.is_some_and(|accept| accept.contains("text/html"));
-        if is_page && !request.uri().path().starts_with("/api/") {
-            Self::LogIn
+        // A script that updates a page is told the status: it could not show the login page.
+        let is_script = request.headers().contains_key("x-live");
+        if is_page && !is_script && !request.uri().path().starts_with("/api/") {
+            Self::LogIn(request.uri().path_and_query().map_or("/", |address| address.as_str()).to_owned())
         } else {
             Self::Problem(unknown())
         }
@@ -137,7 +140,7 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         match self {
             Self::Problem(problem) => problem.into_response(),
-            Self::LogIn => Redirect::to("/login").into_response(),
+            Self::LogIn(next) => Redirect::to(&login_address(&next)).into_response(),
         }
     }
 }

@@ -89,8 +89,9 @@ pub fn study_page(
     frame(who, &title, Some(study), body)
 }
 
-/// The login page; a server that printed a link says so instead of showing a form. `problem` is the error of the last try.
-pub fn login(has_link: bool, problem: Option<&str>) -> String {
+/// The login page; a server that printed a link says so instead of showing a form. `next` is the page to show afterwards, `problem` the
+/// error of the last try.
+pub fn login(has_link: bool, next: Option<&str>, problem: Option<&str>) -> String {
     let nobody = Identity { name: String::new(), role: Role::Viewer, study: None, csrf: None };
     let content = html! {
         header.title { h1 { "Log in" } }
@@ -107,8 +108,13 @@ pub fn login(has_link: bool, problem: Option<&str>) -> String {
                     label for="password" { "Password" }
                     input #password name="password" type="password" autocomplete="current-password" required;
                 }
+                @if let Some(next) = next { input type="hidden" name="next" value=(next); }
                 button.primary { "Log in" }
             }
+        }
+        @if let Some(next) = next {
+            // Browsers keep the session cookie back when a link on another site leads here (`SameSite=Strict`).
+            p.faint { "Already logged in? " a href=(next) { "Continue" } }
         }
     };
     page(&nobody, "Log in", content).into_string()

@@ -15,7 +15,7 @@
 //! | `address`, `clock`, `markdown`, `snippet` | small things that pages are made of |
 
 mod actions;
-mod address;
+pub(crate) mod address;
 mod advice;
 mod analysis;
 mod assets;
