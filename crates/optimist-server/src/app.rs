@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
 use optimist_study::{Objective, StorageError};
 use tokio::sync::watch;
 
@@ -60,9 +61,7 @@ impl App {
             .merge(auth::routes())
             .merge(metrics::routes())
             .merge(api::routes(self))
-            .fallback(|| async {
-                Problem::not_found("there is nothing at this address; / lists the studies, and /api/v1/openapi.json describes the API")
-            });
+            .fallback(nothing_here);
         guard::guarded(self, routes).with_state(self.clone())
     }
 
@@ -148,5 +147,17 @@ impl App {
             look(app, &held).map_err(Into::into)
         })
         .await
+    }
+}
+
+/// The answer at addresses without a route: a page for browsers, a problem for programs.
+async fn nothing_here(headers: HeaderMap) -> Response {
+    let problem = Problem::not_found(
+        "there is nothing at this address; / lists the studies, and /api/v1/openapi.json describes the API",
+    );
+    if guard::wants_page(&headers) {
+        pages::Shown::from(problem).into_response()
+    } else {
+        problem.into_response()
     }
 }

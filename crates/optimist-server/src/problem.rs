@@ -115,9 +115,7 @@ impl From<StudyError> for Problem {
 
 /// The error for a study that doesn't exist or that the client may not see: both look the same.
 pub fn no_study(name: &str) -> Problem {
-    Problem::not_found(format!(
-        "study `{name}` doesn't exist, or you don't have access to it; GET /api/v1/studies lists the studies you can see"
-    ))
+    Problem::not_found(format!("study `{name}` doesn't exist, or you don't have access to it"))
 }
 
 impl From<StorageError> for Problem {

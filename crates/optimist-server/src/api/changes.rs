@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::measured::{Noise, measurement};
 use super::take::{Json, Named};
-use super::trials::assignment;
+use super::work::assignment;
 use super::{Answer, Route};
 use crate::app::App;
 use crate::auth::{Identity, Need};
@@ -231,7 +231,7 @@ impl PlanChange {
         if let Some(gain) = self.min_gain.flatten().filter(|gain| *gain <= 0.0) {
             return Err(bad("min_gain", gain));
         }
-        let lease = self.lease.map(super::trials::seconds).transpose()?;
+        let lease = self.lease.map(super::work::seconds).transpose()?;
         Ok(Plan {
             trials: self.trials.unwrap_or(plan.trials),
             lease: lease.unwrap_or(plan.lease),

@@ -14,6 +14,7 @@ mod people;
 mod studies;
 mod take;
 mod trials;
+mod work;
 
 use std::convert::Infallible;
 
@@ -109,9 +110,8 @@ pub fn table() -> Vec<Route> {
         Route::new((Method::GET, "/openapi.json"), ("openapi", Need::View, "Get this document"), || async {
             Answer(document())
         });
-    let parts =
-        [studies::routes(), trials::routes(), changes::routes(), analysis::routes(), events::routes()];
-    let more = [people::routes(), logs::routes()];
+    let parts = [studies::routes(), trials::routes(), work::routes(), changes::routes(), analysis::routes()];
+    let more = [events::routes(), people::routes(), logs::routes()];
     std::iter::once(document).chain(parts.into_iter().chain(more).flatten()).collect()
 }
 

@@ -14,7 +14,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{Method, header};
+use axum::http::{HeaderMap, Method, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 
@@ -38,6 +38,12 @@ fn is_public(path: &str) -> bool {
 /// Whether a method changes nothing.
 fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// Whether a browser asks for something to show.
+pub fn wants_page(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
 async fn admit(State(app): State<App>, mut request: Request, next: Next) -> Response {
@@ -118,8 +124,7 @@ enum Refusal {
 
 impl Refusal {
     fn unknown(request: &Request) -> Self {
-        let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-        let is_page = is_safe(request.method()) && accept.is_some_and(|accept| accept.contains("text/html"));
+        let is_page = is_safe(request.method()) && wants_page(request.headers());
         // A script that updates a page is told the status: it could not show the login page.
         let is_script = request.headers().contains_key("x-live");
         if is_page && !is_script && !request.uri().path().starts_with("/api/") {

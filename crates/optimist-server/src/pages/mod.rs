@@ -7,6 +7,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `layout` | the frame of every page, forms, parts |
+//! | `asked` | what requests for pages have in common, errors as pages |
 //! | `studies`, `overview`, `trials`, `trial`, `analysis`, `laboratory`, `manage` | one page each: state in, HTML out |
 //! | `filter` | filters of trials, as people type them |
 //! | `actions` | what forms do |
@@ -18,6 +19,7 @@ mod actions;
 pub(crate) mod address;
 mod advice;
 mod analysis;
+mod asked;
 mod assets;
 mod background;
 mod clock;
@@ -36,25 +38,26 @@ mod trials;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use axum::Router;
 use axum::extract::{Extension, Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Router, extract};
-use maud::{Markup, html};
+use maud::html;
 use optimist_plot::study::{MOST_STUDIES, PlotKind, Plots, Section};
 use optimist_study::view::number::count;
 use optimist_study::{Record, State as StudyState};
 use serde::Deserialize;
 
-use self::address::Address;
 use self::advice::{Advice, advise};
+use self::asked::Asked;
+pub use self::asked::Shown;
 use self::background::Found;
 use self::filter::Filter;
 use self::kept::Kept;
 pub use self::layout::login;
-use self::layout::{Part, Tab, study_page};
+use self::layout::{Part, Tab};
 use crate::api::idempotency;
 use crate::app::App;
 use crate::auth::Identity;
@@ -89,76 +92,6 @@ pub fn routes(app: &App) -> Router<App> {
         .route("/studies/{study}/do/{action}", act)
         .route("/assets/{file}", get(assets::asset))
         .layer(Extension(Kept::default()))
-}
-
-/// An error, shown as a page.
-pub struct Shown(Problem);
-
-impl<P: Into<Problem>> From<P> for Shown {
-    fn from(problem: P) -> Self {
-        Self(problem.into())
-    }
-}
-
-impl IntoResponse for Shown {
-    fn into_response(self) -> Response {
-        let status = self.0.status();
-        let nobody =
-            Identity { name: String::new(), role: crate::auth::Role::Viewer, study: None, csrf: None };
-        let content = html! {
-            header.title { h1 { (status.canonical_reason().unwrap_or("Error")) } }
-            p.message.warning role="alert" { (self.0.detail()) }
-            p { a href="/" { "All studies" } }
-        };
-        (status, Html(layout::page(&nobody, "Error", content).into_string())).into_response()
-    }
-}
-
-/// What every request for a page of a study has in common.
-struct Asked {
-    who: Identity,
-    study: Address,
-    is_live: bool,
-    message: Option<&'static str>,
-    /// Path and query.
-    uri: String,
-}
-
-impl Asked {
-    /// The whole page, or only its live parts if a script asked for them.
-    fn answer(&self, tab: Tab, before: Markup, parts: &[Part], after: Markup) -> String {
-        let sections = html! { @for part in parts { (part.section()) } };
-        if self.is_live {
-            return sections.into_string();
-        }
-        let content = html! { (before) (sections) (after) };
-        study_page(&self.who, &self.study, tab, self.message, content).into_string()
-    }
-}
-
-impl extract::FromRequestParts<App> for Asked {
-    type Rejection = Shown;
-
-    async fn from_request_parts(parts: &mut axum::http::request::Parts, app: &App) -> Result<Self, Shown> {
-        #[derive(Deserialize)]
-        struct Done {
-            done: Option<String>,
-        }
-        let who = Identity::from_request_parts(parts, app).await?;
-        let Path(params) = Path::<std::collections::HashMap<String, String>>::from_request_parts(parts, app)
-            .await
-            .map_err(|_| Problem::bad_request("this is not the address of a study"))?;
-        let name = params.get("study").map(String::as_str).unwrap_or_default();
-        who.require_study(name)?;
-        let done = Query::<Done>::try_from_uri(&parts.uri).ok().and_then(|query| query.0.done);
-        Ok(Self {
-            study: Address::new(name),
-            is_live: parts.headers.contains_key("x-live"),
-            message: done.and_then(|done| actions::message(&done)),
-            uri: parts.uri.to_string(),
-            who,
-        })
-    }
 }
 
 #[derive(Deserialize)]
