@@ -1,4 +1,4 @@
-//! What all requests share: settings, studies, and who may come in.
+//! What all requests share: settings, studies, accounts.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl App {
         }
     }
 
-    /// The users and tokens that may come in.
+    /// What authenticates requests.
     pub fn door(&self) -> &Door {
         &self.door
     }

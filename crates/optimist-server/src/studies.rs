@@ -228,7 +228,7 @@ impl Studies {
         if matches!(result, Err(StudyError::Deleted { .. })) {
             self.relist();
         } else if !matches!(result, Err(StudyError::Storage(_))) {
-            *slot = Some(study); // otherwise it is opened anew
+            *slot = Some(study); // otherwise it is opened again next time
         }
         Ok(result?)
     }

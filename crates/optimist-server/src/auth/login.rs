@@ -37,7 +37,7 @@ pub fn login_address(next: &str) -> String {
     format!("/login{}", query([("next", page_after_login(Some(next)).unwrap_or_default().to_owned())]))
 }
 
-/// The page to show after logging in, if it is one of a study or the comparison: nobody is sent to another site.
+/// The page to show after logging in, if it is one of a study or the comparison; never an address on another site.
 fn page_after_login(next: Option<&str>) -> Option<&str> {
     let is_page = |next: &&str| {
         (next.starts_with("/studies/") || next.starts_with("/compare?"))
