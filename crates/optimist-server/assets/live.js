@@ -14,21 +14,44 @@ let last = 0;
 export function follow() {
   if (!document.querySelector("[data-live]")) return;
   const events = document.body.dataset.events;
-  if (events) listen(events);
-  else setInterval(() => document.hidden || look(), LIST);
+  if (events) {
+    listen(events);
+    // Browsers allow six connections to a server. A page that nobody sees, in another tab or in the history, must not hold one.
+    const update = (isShown) => (isShown ? resume(events) : rest());
+    document.addEventListener("visibilitychange", () => update(!document.hidden));
+    window.addEventListener("pagehide", () => update(false));
+    window.addEventListener("pageshow", (event) => event.persisted && update(true));
+  } else setInterval(() => document.hidden || look(), LIST);
   askAgain();
-  document.addEventListener("visibilitychange", () => !document.hidden && wanted && look());
 }
 
+let source = null;
+let again = null;
+
 function listen(address) {
-  const source = new EventSource(address);
-  source.addEventListener("record", () => look());
-  source.addEventListener("open", () => say(""));
-  source.addEventListener("error", () => {
+  clearTimeout(again);
+  source?.close();
+  const own = (source = new EventSource(address));
+  own.addEventListener("record", () => look());
+  own.addEventListener("open", () => say(""));
+  own.addEventListener("error", () => {
     say("connection lost; reconnecting");
     // The browser reconnects by itself, unless the server has refused the connection.
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => listen(address), 5000);
+    if (own.readyState === EventSource.CLOSED && own === source) again = setTimeout(() => listen(address), 5000);
   });
+}
+
+function rest() {
+  clearTimeout(again);
+  source?.close();
+  source = null;
+}
+
+// Whatever happened in the meantime is in the page that is requested now.
+function resume(address) {
+  if (source) return;
+  listen(address);
+  look();
 }
 
 // Requests the page now, or as soon as the last request is long enough ago, however many records arrive in between.

@@ -59,6 +59,7 @@ fn every_route_lets_in_the_roles_that_it_names_and_nobody_else() {
         ] {
             let answer = server.ask(&method, &address, headers, body.as_ref());
             assert_eq!(answer.status, 401, "{place} with {headers:?}: {answer:?}");
+            assert_eq!(answer.headers["www-authenticate"], "Bearer", "{place}");
             assert!(!answer.body.contains("film"), "{answer:?}");
         }
     }

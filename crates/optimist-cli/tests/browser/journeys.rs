@@ -188,6 +188,28 @@ fn somebody_with_a_simulator_sees_workers_and_steers_them() {
 }
 
 #[test]
+fn a_page_that_nobody_sees_holds_no_connection() {
+    let served = Served::new(|storage| drop(laboratory(storage)));
+    let browser = enter(&served);
+    let remember = "window.sources = [];
+        window.EventSource = class extends EventSource { constructor(address) { super(address); window.sources.push(this); } };";
+    browser.devtools("Page.addScriptToEvaluateOnNewDocument", &serde_json::json!({ "source": remember }));
+    browser.open(&served.at("/studies/film"));
+    let states = |browser: &crate::driver::Browser| {
+        browser.script("return window.sources.map((source) => source.readyState)", &[])
+    };
+    let (open, closed) = (1, 2);
+    browser.wait("the page listens", |browser| states(browser) == serde_json::json!([open]));
+    let leave = "window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))";
+    browser.script(leave, &[]);
+    assert_eq!(states(&browser), serde_json::json!([closed]));
+    served.study("film").ask(Some("ben")).unwrap();
+    browser.script(&leave.replace("pagehide", "pageshow"), &[]);
+    browser.wait("it listens again", |browser| states(browser) == serde_json::json!([closed, open]));
+    browser.wait_for_text("#underway", "ben");
+}
+
+#[test]
 fn everything_can_be_done_without_scripts() {
     let served = Served::new(|storage| {
         tuning(storage, 12);

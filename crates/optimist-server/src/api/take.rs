@@ -76,7 +76,8 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let path = Path::from_request_parts(parts, state).await;
-        path.map(|Path(named)| Self(named))
-            .map_err(|error: PathRejection| Problem::not_found(error.body_text()))
+        path.map(|Path(named)| Self(named)).map_err(|error: PathRejection| {
+            Problem::not_found(format!("invalid address: {}", error.body_text()))
+        })
     }
 }

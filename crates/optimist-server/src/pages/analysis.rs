@@ -75,7 +75,16 @@ pub fn seen(study: &Address, state: &State, plots: &Plots, filter: Option<(&Filt
     let sections = sections(plots, filter);
     let axes = serde_json::to_string(&parallel_axes(state)).ok();
     let axes = |section: &Section| axes.clone().filter(|_| section.kind == PlotKind::Parallel);
-    Part::new("seen", html! { @for section in &sections { (plot_with(study, section, axes(section), "")) } })
+    let is_shown = |section: &&Section| {
+        let needs_values = matches!(section.kind, PlotKind::Front | PlotKind::Parallel | PlotKind::Edf);
+        !section.panels.is_empty() && (state.has_values() || !needs_values)
+    };
+    let content = html! {
+        @if state.n_trials() == 0 { p.empty { "No trials yet." } } @else {
+            @for section in sections.iter().filter(is_shown) { (plot_with(study, section, axes(section), "")) }
+        }
+    };
+    Part::new("seen", content)
 }
 
 /// The plots of the model.
@@ -88,6 +97,7 @@ pub fn modelled(
 ) -> Part {
     let of = query([("x", wanted.x.clone()), ("y", wanted.y.clone())]);
     let content = match plots {
+        _ if !state.has_values() => html! { p.empty { "A model is fitted once a trial has a value." } },
         Found::Ready { answer, head } => html! {
             @if *head < state.head() { p.faint { "The model is as of record " (head) " of " (state.head()) "; updating." } }
             @for section in &sections(answer, filter) {

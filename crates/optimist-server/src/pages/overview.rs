@@ -32,7 +32,14 @@ pub fn parts(
 ) -> Vec<Part> {
     vec![
         Part::new("summary", summary(state, study)),
-        Part::new("history", plot(study, history)),
+        Part::new(
+            "history",
+            if state.has_values() {
+                plot(study, history)
+            } else {
+                html! {}
+            },
+        ),
         Part::new("answer", answer(state, study, advised)),
         Part::new("underway", underway(state, study, leases)),
         Part::new("failures", failures(state, study)),
@@ -135,15 +142,25 @@ pub fn plot_with(study: &Address, section: &Section, axes: Option<String>, query
     html! { figure.plot data-plot=(word) data-axes=[axes] {
         figcaption {
             strong { (section.title) } " " span.faint { (section.caption) }
-            span.save { "Save as " a href=(study.path(&format!("/plots/{word}.svg{query}"))) download { "SVG" } " "
-                a href=(study.path(&format!("/plots/{word}.png{query}"))) download { "PNG" } }
+            @if !section.panels.is_empty() {
+                span.save { "Save as " a href=(study.path(&format!("/plots/{word}.svg{query}"))) download { "SVG" } " "
+                    a href=(study.path(&format!("/plots/{word}.png{query}"))) download { "PNG" } }
+            }
         }
-        div.panels { @for panel in &section.panels { div.panel.wide[is_wide(section.kind)] tabindex=[is_wide(section.kind).then_some("0")] { (svg(panel)) } } }
+        div.panels { @for (i, panel) in section.panels.iter().enumerate() {
+            @let is_wide = is_wide(section.kind, i);
+            div.panel.wide[is_wide] tabindex=[is_wide.then_some("0")] { (svg(panel)) }
+        } }
     } }
 }
 
-fn is_wide(kind: PlotKind) -> bool {
-    matches!(kind, PlotKind::History | PlotKind::Parallel | PlotKind::Timeline)
+/// Whether a panel is scrolled on small screens, where it would be illegible if it shrank. After the first panel, the history has a
+/// small one for each further outcome.
+fn is_wide(kind: PlotKind, panel: usize) -> bool {
+    match kind {
+        PlotKind::History => panel == 0,
+        kind => matches!(kind, PlotKind::Parallel | PlotKind::Timeline),
+    }
 }
 
 /// The recommended point, the best observed one, and the expected gain of the next trial.

@@ -145,7 +145,7 @@ pub fn compare(who: &Identity, states: &[&State]) -> Markup {
             div.scroll { table {
                 thead { tr {
                     th { "Study" } th { "State" } th { "Direction" } th { "Optimizer" } th { "Progress" } th.number { "Best" }
-                    th.number { "Failed" } th { "Parameters" }
+                    th.number { "Failed" } th.number { "Parameters" }
                 } }
                 tbody { @for state in states { (compared(state)) } }
             } }
@@ -165,6 +165,6 @@ fn compared(state: &State) -> Markup {
         td { (progress(state.n_done(), state.plan().trials)) }
         td.number { (best(state)) }
         td.number { (state.count(TrialState::Failed)) }
-        td { (definition.space.parameters().len()) }
+        td.number { (definition.space.parameters().len()) }
     } }
 }

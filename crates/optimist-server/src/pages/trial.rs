@@ -43,8 +43,9 @@ pub fn part(study: &Address, state: &State, trial: &Trial) -> Part {
 
 fn outcome(trial: &Trial) -> Markup {
     html! { @if let Some(values) = values(trial, 8).filter(|_| trial.state == TrialState::Complete) {
-        p.value { strong { (values) }
-            @if trial.measurements.len() > 1 { span.faint { " mean of " (trial.measurements.len()) } } }
+        @let is_mean = trial.measurements.len() > 1;
+        @if trial.value().is_some() || is_mean { p.value { strong { (values) }
+            @if is_mean { span.faint { " mean of " (trial.measurements.len()) } } } }
         dl.parameters { @for measured in &trial.measurements {
             @for (name, one) in measured.values.iter() {
                 div { dt { @if trial.value().is_some() { "measured" } @else { (name) } } dd { (one.value)

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use maud::{Markup, html};
-use optimist::space::Value;
+use optimist::space::{Kind, Value};
 use optimist_study::view::number::{count, shown, significant};
 use optimist_study::{State, Trial};
 
@@ -70,6 +70,8 @@ impl Wanted {
 pub struct Table<'s> {
     columns: Vec<String>,
     outcomes: Vec<String>,
+    /// Columns of numbers, which are aligned to the right.
+    numeric: Vec<String>,
     trials: Vec<&'s Trial>,
     wanted: Wanted,
 }
@@ -98,7 +100,9 @@ impl<'s> Table<'s> {
             trials = keyed.into_iter().map(|(_, trial)| trial).collect();
         }
         let outcomes = state.outcomes().names().map(str::to_owned).collect();
-        Ok(Self { columns: columns(state, &wanted.columns), outcomes, trials, wanted })
+        let columns = columns(state, &wanted.columns);
+        let numeric = columns.iter().filter(|column| is_numeric(state, column)).cloned().collect();
+        Ok(Self { columns, outcomes, numeric, trials, wanted })
     }
 
     /// All rows as CSV (RFC 4180).
@@ -181,7 +185,7 @@ pub fn part(study: &Address, table: &Table) -> Part {
         div.scroll { table.trials {
             thead { tr { @for column in &table.columns { (heading(study, table, column)) } } }
             tbody { @for trial in rows { tr.{ "is-" (trial.state.word()) } {
-                @for column in &table.columns { (cell(study, trial, column, &table.outcomes)) }
+                @for column in &table.columns { (cell(study, table, trial, column)) }
             } } }
         } }
         @if table.trials.is_empty() { p.empty { "No trials match." } }
@@ -201,10 +205,12 @@ fn heading(study: &Address, table: &Table, column: &str) -> Markup {
         _ if sort.strip_prefix('-') == Some(column) => (Some("descending"), column.to_owned()),
         _ => (None, column.to_owned()),
     };
-    html! { th aria-sort=[order] { a href=(table.address(study, "trials", &next, 1)) { (column) } } }
+    let is_numeric = table.numeric.iter().any(|numeric| numeric == column);
+    html! { th.number[is_numeric] aria-sort=[order] { a href=(table.address(study, "trials", &next, 1)) { (column) } } }
 }
 
-fn cell(study: &Address, trial: &Trial, column: &str, outcomes: &[String]) -> Markup {
+fn cell(study: &Address, table: &Table, trial: &Trial, column: &str) -> Markup {
+    let is_numeric = table.numeric.iter().any(|numeric| numeric == column);
     html! { @match column {
         "trial" => td.number { a href=(study.path(&format!("/trials/{}", trial.number))) { (trial.number) } },
         "state" => td { span class={ "status " (trial.state.word()) } { (trial.state.word()) } },
@@ -214,10 +220,10 @@ fn cell(study: &Address, trial: &Trial, column: &str, outcomes: &[String]) -> Ma
         "worker" | "source" | "asked_at" | "ended_at" => td { (exact(trial, column)) },
         parameter => @match trial.params.get(parameter) {
             Some(value) => td.number[value.as_f64().is_some()] { (shown(value)) },
-            None if outcomes.iter().any(|outcome| outcome == parameter) => {
+            None if table.outcomes.iter().any(|outcome| outcome == parameter) => {
                 td.number { (trial.value_of(parameter).map_or(String::new(), |value| significant(value, 6))) }
             }
-            None => td { span.faint title="inactive" { "–" } },
+            None => td.number[is_numeric] { span.faint title="inactive" { "–" } },
         },
     } }
 }
@@ -253,6 +259,19 @@ fn columns(state: &State, wanted: &str) -> Vec<String> {
     let chosen: Vec<String> =
         all.iter().filter(|name| wanted.split(',').any(|wanted| wanted == *name)).cloned().collect();
     if chosen.is_empty() { all.into_iter().filter(usual).collect() } else { chosen }
+}
+
+/// Whether all values of a column are numbers.
+fn is_numeric(state: &State, column: &str) -> bool {
+    match state.definition().space.get(column).map(|parameter| &parameter.kind) {
+        Some(Kind::Float { .. } | Kind::Int { .. }) => true,
+        Some(Kind::Categorical { choices }) => choices.iter().all(|choice| choice.as_f64().is_some()),
+        Some(Kind::Bool) => false,
+        None => {
+            matches!(column, "trial" | "seconds" | "attempts")
+                || state.outcomes().names().any(|outcome| outcome == column)
+        }
+    }
 }
 
 /// What trials are sorted by. Trials without a value come last in either direction.
