@@ -133,15 +133,14 @@ async fn compare(
 ) -> Result<Html<String>, Shown> {
     let html = app
         .blocking(move |app| -> Result<String, Problem> {
-            let names = pairs
-                .into_iter()
-                .filter(|(key, name)| key == "study" && who.sees(name))
-                .map(|(_, name)| name);
+            let is_wanted = |(key, name): &&(String, String)| key == "study" && who.sees(name);
+            let names: Vec<&String> = pairs.iter().filter(is_wanted).map(|(_, name)| name).collect();
             let states: Vec<StudyState> = names
+                .iter()
                 .take(MOST_STUDIES)
-                .map(|name| Ok(app.studies.get(&name)?.read(StudyState::clone)))
+                .map(|name| Ok(app.studies.get(name)?.read(StudyState::clone)))
                 .collect::<Result<_, Problem>>()?;
-            Ok(studies::compare(&who, &states.iter().collect::<Vec<_>>()).into_string())
+            Ok(studies::compare(&who, &states.iter().collect::<Vec<_>>(), names.len()).into_string())
         })
         .await?;
     Ok(Html(html))

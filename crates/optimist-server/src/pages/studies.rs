@@ -128,8 +128,8 @@ pub fn progress(done: usize, planned: usize) -> Markup {
     } }
 }
 
-/// The page that compares up to [`MOST_STUDIES`] studies.
-pub fn compare(who: &Identity, states: &[&State]) -> Markup {
+/// The page that compares up to [`MOST_STUDIES`] studies, of `n_wanted`.
+pub fn compare(who: &Identity, states: &[&State], n_wanted: usize) -> Markup {
     let directions: std::collections::BTreeSet<String> =
         states.iter().map(|state| state.outcomes().in_words()).collect();
     let content = html! {
@@ -137,6 +137,9 @@ pub fn compare(who: &Identity, states: &[&State]) -> Markup {
         @if states.is_empty() {
             p.empty { "Select studies in the " a href="/" { "list" } " to compare them here." }
         } @else {
+            @if n_wanted > states.len() {
+                p.message.warning { "Showing the first " (states.len()) " of " (n_wanted) " selected studies." }
+            }
             @if directions.len() > 1 {
                 p.message.warning { "These studies have different goals, so their values can't be compared directly." }
             }
