@@ -90,12 +90,12 @@ fn experiment(who: &Identity, study: &Address, state: &State, trial: &Trial) -> 
                     }
                     div.row {
                         button.large.primary name="how" value="value" { "Save result" }
-                        details.failed { summary { "It failed" }
+                        details.failed { summary { "It failed" } div.row {
                             label for={ "reason-" (number) } { "Why did it fail?" }
                             input id={ "reason-" (number) } name="reason" autocomplete="off" maxlength="2000";
-                            button name="how" value="failed" { "It failed" }
+                            button name="how" value="failed" { "Save failure" }
                             button.plain name="how" value="cancel" { "Cancel experiment" }
-                        }
+                        } }
                     }
                 }
             }
@@ -159,7 +159,7 @@ pub fn sheet(study: &Address, state: &State, leases: &[Lease]) -> Markup {
                 thead { tr { th.number { "No." } @for name in &names { th { (name) } } @for outcome in state.outcomes().all() { th.blank { @if state.outcomes().is_one() { "Result" } @else { (outcome.name) } } } th.blank.wide { "Note" } } }
                 tbody { @for trial in &open { tr {
                     td.number { (trial.number) }
-                    @for name in &names { td.number { (trial.params.get(name).map_or("–".to_owned(), shown)) } }
+                    @for name in &names { td { (trial.params.get(name).map_or("–".to_owned(), shown)) } }
                     @for _ in state.outcomes().all() { td.blank {} } td.blank.wide {}
                 } } }
             }

@@ -157,12 +157,16 @@ pub fn actions(who: &Identity, study: &Address, state: &State, trial: &Trial) ->
             form.change.stacked method="post" action=(study.path("/do/amend")) {
                 (csrf(who)) (number)
                 @for outcome in state.outcomes().all() {
-                    label for={ "amend-" (outcome.name) } { @if state.outcomes().is_one() { "Value" } @else { (outcome.name) } }
-                    input id={ "amend-" (outcome.name) } name=(field(outcome)) inputmode="decimal" autocomplete="off"
-                        value=(trial.value_of(&outcome.name).map_or(String::new(), |value| value.to_string()));
+                    div.field {
+                        label for={ "amend-" (outcome.name) } { @if state.outcomes().is_one() { "Value" } @else { (outcome.name) } }
+                        input id={ "amend-" (outcome.name) } name=(field(outcome)) inputmode="decimal" autocomplete="off"
+                            value=(trial.value_of(&outcome.name).map_or(String::new(), |value| value.to_string()));
+                    }
                 }
-                label for="amend-reason" { "Reason" }
-                input #amend-reason name="reason" autocomplete="off";
+                div.field {
+                    label for="amend-reason" { "Reason" }
+                    input #amend-reason name="reason" autocomplete="off";
+                }
                 button { "Correct" }
             }
         } }
