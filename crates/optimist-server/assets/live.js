@@ -15,7 +15,7 @@ export function follow() {
   if (!document.querySelector("[data-live]")) return;
   const events = document.body.dataset.events;
   if (events) {
-    listen(events);
+    if (!document.hidden) listen(events);
     // Browsers allow six connections to a server. A page that nobody sees, in another tab or in the history, must not hold one.
     const update = (isShown) => (isShown ? resume(events) : rest());
     document.addEventListener("visibilitychange", () => update(!document.hidden));
