@@ -134,7 +134,7 @@ fn every_error_is_problem_json_and_says_what_to_do() {
         ("POST", &format!("{trial}/2/tell"), &admin, tell(json!("high")), 422, "invalid request body"),
         ("POST", &format!("{trial}/2/tell"), &admin, Some(json!({})), 400, "`value` is missing"),
         ("POST", &format!("{trial}/2/tell"), &admin, Some(json!([1])), 422, "JSON object"),
-        ("POST", &format!("{trial}/1/tell"), &admin, tell(json!(1.0)), 409, "trial 1"),
+        ("POST", &format!("{trial}/0/cancel"), &admin, None, 409, "trial 0"),
         ("POST", "/api/v1/studies", &admin, Some(json!({ "toml": "direction = 3" })), 422, "direction"),
         ("PATCH", "/api/v1/studies/film/plan", &admin, Some(json!({ "trials": 0 })), 400, "above 0"),
     ];

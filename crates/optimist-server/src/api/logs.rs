@@ -45,7 +45,7 @@ pub fn routes() -> Vec<Route> {
         Need::Work,
         "Append records, if the head is still where you saw it",
     );
-    let append = Route::new(path, what, append).body::<Append>().gives::<Outcome>();
+    let append = Route::new(path, what, append).body::<Append>().gives::<Appending>();
     let (path, what) =
         at(Method::GET, "/logs/{log}/leases", "leases", Need::View, "List leases: who holds which trials");
     let leases = Route::new(path, what, leases).gives::<Leases>();
@@ -262,7 +262,7 @@ fn lease(seconds: f64) -> Result<Duration, Problem> {
 
 /// What happened to the records: `stored`, `moved` (somebody else appended first) or `gone` (the log doesn't exist).
 #[derive(Serialize, JsonSchema)]
-struct Outcome {
+struct Appending {
     outcome: Became,
 }
 
@@ -279,10 +279,10 @@ async fn append(
     who: Identity,
     Named(id): Named<i64>,
     Json(Append { head, bodies, leases }): Json<Append>,
-) -> Result<Answer<Outcome>, Problem> {
+) -> Result<Answer<Appending>, Problem> {
     app.blocking(move |app| {
         let id = StudyId(id);
-        let Some(name) = name(app, &who, id)? else { return Ok(Answer(Outcome { outcome: Became::Gone })) };
+        let Some(name) = name(app, &who, id)? else { return Ok(Answer(Appending { outcome: Became::Gone })) };
         let records = (head.saturating_add(1)..).zip(&bodies).map(|(seq, body)| checked(&who, seq, body));
         let records = records.collect::<Result<Vec<_>, _>>()?;
         let (events, bodies) = match records.iter().all(Option::is_none) {
@@ -315,7 +315,7 @@ async fn append(
                     Ok::<_, Problem>(true)
                 })?;
             if !is_there {
-                return Ok(Answer(Outcome { outcome: Became::Moved }));
+                return Ok(Answer(Appending { outcome: Became::Moved }));
             }
         }
         let appended = app.studies.with_log(|log| log.append(id, head, &bodies, &leases))?;
@@ -324,7 +324,7 @@ async fn append(
             Appended::Moved => Became::Moved,
             Appended::Gone => Became::Gone,
         };
-        Ok::<_, Problem>(Answer(Outcome { outcome }))
+        Ok::<_, Problem>(Answer(Appending { outcome }))
     })
     .await
 }

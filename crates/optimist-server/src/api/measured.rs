@@ -15,6 +15,7 @@ const VALUE: &str = "value";
 /// The standard deviation of the measurement noise.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "NoiseStd")] // responses have a `Noise` of their own
 pub enum Noise {
     /// The same for all outcomes.
     OfAll(#[schemars(range(min = 0.0))] f64),

@@ -10,24 +10,9 @@ use crate::problem::Problem;
 
 /// The OpenAPI document of all routes.
 pub fn document() -> Value {
-    let settings = || {
-        SchemaSettings::draft2020_12().with(|settings| {
-            settings.definitions_path = "/components/schemas".into();
-            settings.meta_schema = None;
-        })
-    };
-    // Schemas for reading and for writing differ in which fields are optional.
-    let mut reads = SchemaGenerator::new(settings().for_deserialize());
-    let mut writes = SchemaGenerator::new(settings().for_serialize());
-    let problem = writes.subschema_for::<Problem>().to_value();
-    let mut paths = Map::new();
-    for route in table() {
-        let operation = operation(&route, &problem, &mut reads, &mut writes);
-        let path = paths.entry(format!("{PREFIX}{}", route.path)).or_insert_with(|| json!({}));
-        path[route.method.as_str().to_lowercase()] = operation;
-    }
-    let mut schemas = reads.take_definitions(true);
-    schemas.extend(writes.take_definitions(true));
+    let Described { paths, read, written } = Described::all();
+    let mut schemas = read;
+    schemas.extend(written);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -50,6 +35,37 @@ pub fn document() -> Value {
             },
         },
     })
+}
+
+/// All operations, and the types that they refer to.
+struct Described {
+    paths: Map<String, Value>,
+    /// Schemas of types in requests, by name.
+    read: Map<String, Value>,
+    /// Schemas of types in responses, by name.
+    written: Map<String, Value>,
+}
+
+impl Described {
+    fn all() -> Self {
+        let settings = || {
+            SchemaSettings::draft2020_12().with(|settings| {
+                settings.definitions_path = "/components/schemas".into();
+                settings.meta_schema = None;
+            })
+        };
+        // Schemas for reading and for writing differ in which fields are optional.
+        let mut reads = SchemaGenerator::new(settings().for_deserialize());
+        let mut writes = SchemaGenerator::new(settings().for_serialize());
+        let problem = writes.subschema_for::<Problem>().to_value();
+        let mut paths = Map::new();
+        for route in table() {
+            let operation = operation(&route, &problem, &mut reads, &mut writes);
+            let path = paths.entry(format!("{PREFIX}{}", route.path)).or_insert_with(|| json!({}));
+            path[route.method.as_str().to_lowercase()] = operation;
+        }
+        Self { paths, read: reads.take_definitions(true), written: writes.take_definitions(true) }
+    }
 }
 
 fn operation(
@@ -138,4 +154,20 @@ fn of_path(name: &str) -> Value {
 fn resolved(schema: Value, generator: &SchemaGenerator) -> Value {
     let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
     name.and_then(|name| generator.definitions().get(name).cloned()).unwrap_or(schema)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_means_one_schema() {
+        let Described { read, written, .. } = Described::all();
+        assert!(read.len() > 10 && written.len() > 10);
+        for (name, schema) in &read {
+            if let Some(other) = written.get(name) {
+                assert_eq!(schema, other, "`{name}` is one type in requests and another in responses");
+            }
+        }
+    }
 }
