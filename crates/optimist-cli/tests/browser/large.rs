@@ -20,6 +20,7 @@ fn pages_of_a_study_with_100_000_trials_are_small() {
             browser.devtools("Network.setCacheDisabled", &serde_json::json!({ "cacheDisabled": true }));
             browser.open(&served.at(&format!("/studies/large{page}")));
             browser.wait_for("main");
+            browser.wait("something is painted", |browser| browser.script(MEASURE, &[])[1].is_number());
             let measured = browser.script(MEASURE, &[]);
             bytes = measured[0].as_f64().unwrap_or(f64::MAX);
             println!(

@@ -29,6 +29,16 @@ pub enum Found<A> {
     Failed(String),
 }
 
+impl<A> Found<A> {
+    /// The record that the answer is based on; 0 without one.
+    pub fn head(&self) -> u64 {
+        match self {
+            Self::Ready { head, .. } => *head,
+            Self::Pending | Self::Failed(_) => 0,
+        }
+    }
+}
+
 /// Answers by question.
 pub struct Background<Q, A> {
     slots: Mutex<HashMap<Q, Slot<A>>>,

@@ -175,11 +175,7 @@ async fn overview_page(
                 return Ok(asked.answer(Tab::Overview, html! {}, &draw()?, html! {}));
             }
             // Many browsers watch the same study: parts are drawn once and shared.
-            let advised_at = match &advised {
-                Found::Ready { head, .. } => *head,
-                Found::Pending | Found::Failed(_) => 0,
-            };
-            let version = (held.read(StudyState::head), advised_at);
+            let version = (held.read(StudyState::head), advised.head());
             kept.parts.get((held.id(), asked.uri.clone()), version, || {
                 Ok(asked.answer(Tab::Overview, html! {}, &draw()?, html! {}))
             })
@@ -317,6 +313,7 @@ async fn analysis_page(
     let name = asked.study.name.clone();
     let html = app
         .look(&name, move |_, held| -> Result<String, Problem> {
+            let drawn = kept.parts.clone();
             let (head, pair) = held.read(|state| (state.head(), wanted.pair(state)));
             let snapshot = || held.read(StudyState::clone);
             let modelled = {
@@ -330,20 +327,26 @@ async fn analysis_page(
                     Ok((state.head(), plots))
                 })
             };
-            held.read(|state| {
-                let (filter, problem) = match Filter::parse(&wanted.filter, state) {
-                    Ok(filter) => (Some(filter).filter(|filter| !filter.is_empty()), None),
-                    Err(problem) => (None, Some(problem)),
-                };
-                let filter = filter.as_ref().map(|filter| (filter, state));
-                let seen = Plots::new(state, &analysis::SEEN)?;
-                let parts = [
-                    analysis::seen(&asked.study, state, &seen, filter),
-                    analysis::modelled(&asked.study, state, &wanted, &modelled, filter),
-                ];
-                let controls = analysis::controls(state, &asked.study, &wanted, problem.as_deref());
-                Ok(asked.answer(Tab::Analysis, controls, &parts, html! {}))
-            })
+            let draw = || {
+                held.read(|state| {
+                    let (filter, problem) = match Filter::parse(&wanted.filter, state) {
+                        Ok(filter) => (Some(filter).filter(|filter| !filter.is_empty()), None),
+                        Err(problem) => (None, Some(problem)),
+                    };
+                    let filter = filter.as_ref().map(|filter| (filter, state));
+                    let seen = Plots::new(state, &analysis::SEEN)?;
+                    let parts = [
+                        analysis::seen(&asked.study, state, &seen, filter),
+                        analysis::modelled(&asked.study, state, &wanted, &modelled, filter),
+                    ];
+                    let controls = analysis::controls(state, &asked.study, &wanted, problem.as_deref());
+                    Ok(asked.answer(Tab::Analysis, controls, &parts, html! {}))
+                })
+            };
+            if !asked.is_live {
+                return draw();
+            }
+            drawn.get((held.id(), asked.uri.clone()), (head, modelled.head()), draw)
         })
         .await?;
     Ok(Html(html))
