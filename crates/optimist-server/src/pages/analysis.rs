@@ -64,7 +64,8 @@ pub fn controls(state: &State, study: &Address, wanted: &Wanted, problem: Option
             a.button.plain href=(study.path("/analysis")) { "Clear" }
         }
         @if let Some(problem) = problem { p.message.warning role="alert" { (problem) } }
-        p.faint { "Drag along an axis of the parallel coordinates to highlight trials in all plots. "
+        p.faint {
+            @if state.has_values() { "Drag along an axis of the parallel coordinates to highlight trials in all plots. " }
             a href=(study.path(&format!("/trials{}", query([("filter", wanted.filter.clone())])))) { "Show these trials as a table" }
             @if state.n_trials() > 0 { " · " (count(state.n_trials(), "trial")) } }
     }
