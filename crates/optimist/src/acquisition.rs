@@ -1,20 +1,24 @@
 //! Line 5 of Phase II: x_t = argmax over x, and over w in Ball_t, of f_x(w).
 //!
-//! Given: the confidence ball, its radius √β_t or the value it has to reach, and the region to search. Gives: the best
-//! point found there. Does not know: trials, storage, how the ball came about, how points are searched (`search` does).
+//! Given: the confidence ball, its radius √β_t or a target to exceed, and the region to search. Gives: the best point found there.
+//! Does not know: trials, how the ball came about, how points are searched (`search` does).
 //!
-//! What is searched is the linearised bound f_x(ŵ) + √β u. For a family that is linear in w the bound *is* the inner
-//! maximum; for others the best climbs are climbed again on the exact one.
+//! What is searched is the linearised bound f_x(ŵ) + √β u. For a family that is linear in w the bound *is* the inner maximum; for
+//! others the best points found are climbed again on the exact one.
 //!
-//! [`UpperConfidenceBound`] is given the radius. [`ProbabilityOfImprovement`] is given a target, and its radius is the
-//! smallest for which some point and some weights of the ball reach it: √β_t = min over x of (target − f_x(ŵ)) / u. The
-//! x where this is attained is the argmax for that β_t, since by definition no other bound is above the target. It is
-//! also the point where f is most likely to be above it, hence the name.
+//! [`UpperConfidenceBound`] is given the radius. [`ProbabilityOfImprovement`] is given a target, and its radius is the smallest for
+//! which some point and some weights of the ball reach it: √β_t = min over x of (target − f_x(ŵ)) / u. The x where this is attained
+//! is the argmax for that β_t, since by definition no other bound is above the target. It is also the point where f is most likely
+//! to be above it, hence the name. [`ExpectedImprovement`] is given a target too.
 
-use crate::confidence::{Confidence, LEAST_U};
-use crate::encode::Domain;
+mod hypervolume;
+mod joint_ascent;
+pub(crate) mod multi_outcome;
+
+pub use self::joint_ascent::JointAscent;
+
+use crate::confidence::{Confidence, MIN_U};
 use crate::frame::Frame;
-use crate::linalg::add_scaled;
 use crate::normal::ln_h;
 use crate::optimizer::Rng;
 pub use crate::search::{Effort, Region};
@@ -44,12 +48,12 @@ impl Score for UpperConfidenceBound<'_> {
     }
 }
 
-/// Climbs that are climbed again on the exact inner maximum, for a family that is not linear in w.
+/// How many of the best points are climbed again on the exact inner maximum, for a family that is not linear in w.
 const EXACT_CLIMBS: usize = 3;
 
 impl UpperConfidenceBound<'_> {
-    /// The feasible point of the region that is not `taken` where max over w in Ball_t of f_x(w) is highest. `None` if
-    /// every point that was looked at is taken.
+    /// The feasible point of the region, among those not `taken`, where max over w in Ball_t of f_x(w) is highest. `None` if every
+    /// point found is taken.
     pub fn argmax(
         &self,
         region: &Region<'_>,
@@ -63,14 +67,14 @@ impl UpperConfidenceBound<'_> {
         found.best_not(taken)
     }
 
-    /// Climbs the best of what was found again on the exact inner maximum, if the linearised one is not that.
+    /// Climbs the best points found again on the exact inner maximum, unless the linearisation is exact.
     fn climb_exact(&self, found: &mut Found, region: &Region<'_>, effort: Effort) {
         if !self.ball.linearization_is_exact() {
             found.climb_again(EXACT_CLIMBS, |x, grad_x| self.exact(x, grad_x), region, effort.steps);
         }
     }
 
-    /// max over w in Ball_t of f_x(w) itself. Its gradient in x is that of f at the maximising w.
+    /// max over w in Ball_t of f_x(w). Its gradient in x is that of f at the maximising w.
     fn exact(&self, x: &[f64], grad_x: &mut [f64]) -> f64 {
         let z = self.frame.apply(x);
         let (w, value) = self.ball.argmax_w(&z, self.radius);
@@ -80,13 +84,13 @@ impl UpperConfidenceBound<'_> {
     }
 }
 
-/// How likely f is to be above a target, as a function of points of the unit cube. The score is (f_x(ŵ) − target) / u, of
-/// which the probability is Φ: the higher the one, the higher the other, and the score does not underflow.
+/// The probability that f is above a target, as a function of points of the unit cube. The score is (f_x(ŵ) − target) / u, of which
+/// the probability is Φ: it has the same argmax and does not underflow.
 #[derive(Clone, Copy)]
 pub struct ProbabilityOfImprovement<'a> {
     /// Σ_t and ŵ_t.
     pub ball: &'a Confidence,
-    /// The value that is to be exceeded: in BoTorch `best_f`, with the margin that is wanted in it.
+    /// The value to exceed: BoTorch's `best_f` plus a margin.
     pub target: f64,
     /// From the cube to the ball's coordinates.
     pub frame: &'a Frame,
@@ -94,7 +98,7 @@ pub struct ProbabilityOfImprovement<'a> {
 
 impl Score for ProbabilityOfImprovement<'_> {
     fn scores(&self, points: &[Vec<f64>]) -> Vec<f64> {
-        let z_score = |(mean, u): (f64, f64)| (mean - self.target) / u.max(LEAST_U);
+        let z_score = |(mean, u): (f64, f64)| (mean - self.target) / u.max(MIN_U);
         self.ball.predict_rows(self.frame.rows(points)).into_iter().map(z_score).collect()
     }
 
@@ -106,14 +110,14 @@ impl Score for ProbabilityOfImprovement<'_> {
 }
 
 impl ProbabilityOfImprovement<'_> {
-    /// Of the smallest ball in which the target is reached at x.
+    /// The radius of the smallest ball in which the target is reached at x.
     pub fn radius(&self, x: &[f64]) -> f64 {
         let (mean, u) = self.ball.predict(&self.frame.apply(x));
         if u > 0.0 { ((self.target - mean) / u).max(0.0) } else { 0.0 }
     }
 
-    /// The feasible point of the region that is not `taken` and most likely above the target: the one that reaches it in
-    /// the smallest ball. `None` if every point that was looked at is taken.
+    /// The feasible point of the region, among those not `taken`, that is most likely above the target: the one that reaches it in
+    /// the smallest ball. `None` if every point found is taken.
     pub fn argmax(
         &self,
         region: &Region<'_>,
@@ -132,15 +136,15 @@ impl ProbabilityOfImprovement<'_> {
     }
 }
 
-/// ln of what f is expected to be above a target, as a function of points of the unit cube; values below it count nothing.
+/// ln of the expected improvement over a target, as a function of points of the unit cube.
 ///
-/// Where it is highest, the gradient of f_x(ŵ) + ρ u is zero for ρ = φ(z)/Φ(z) with z = (f_x(ŵ) − target)/u: the point is
-/// that of a ball whose radius follows what there is to gain.
+/// Where it is highest, the gradient of f_x(ŵ) + ρ u is zero for ρ = φ(z)/Φ(z) with z = (f_x(ŵ) − target)/u: the upper confidence
+/// bound of a ball of radius ρ is stationary there, so that the radius follows the improvement that can be expected.
 #[derive(Clone, Copy)]
 pub struct ExpectedImprovement<'a> {
     /// Σ_t and ŵ_t.
     pub ball: &'a Confidence,
-    /// The value that is to be improved on.
+    /// The value to improve on.
     pub target: f64,
     /// From the cube to the ball's coordinates.
     pub frame: &'a Frame,
@@ -149,7 +153,7 @@ pub struct ExpectedImprovement<'a> {
 impl Score for ExpectedImprovement<'_> {
     fn scores(&self, points: &[Vec<f64>]) -> Vec<f64> {
         let log_improvement = |(mean, u): (f64, f64)| {
-            let u = u.max(LEAST_U);
+            let u = u.max(MIN_U);
             u.ln() + ln_h((mean - self.target) / u).0
         };
         self.ball.predict_rows(self.frame.rows(points)).into_iter().map(log_improvement).collect()
@@ -163,68 +167,11 @@ impl Score for ExpectedImprovement<'_> {
 }
 
 impl ExpectedImprovement<'_> {
-    /// ρ at x.
+    /// ρ at x: the radius for which the upper confidence bound is stationary there if x is the argmax.
     pub fn radius(&self, x: &[f64]) -> f64 {
         let (mean, u) = self.ball.predict(&self.frame.apply(x));
-        let z = (mean - self.target) / u.max(LEAST_U);
+        let z = (mean - self.target) / u.max(MIN_U);
         1.0 / ln_h(z).1 - z
-    }
-}
-
-/// The paper's argmax: plain gradient ascent over x and w together, w kept in the ball and x in the domain.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct JointAscent {
-    /// Steps.
-    pub steps: usize,
-    /// Length of a step, as a factor on the gradient.
-    pub rate: f64,
-    /// Whether it begins at the point with the highest value; at a uniform one otherwise.
-    pub from_best: bool,
-}
-
-impl Default for JointAscent {
-    fn default() -> Self {
-        Self { steps: 2000, rate: 1e-4, from_best: false }
-    }
-}
-
-impl JointAscent {
-    /// Ascends from ŵ_t and a uniform x, or the best one that is known.
-    pub fn argmax(
-        &self,
-        ucb: UpperConfidenceBound<'_>,
-        domain: &Domain,
-        best: Option<&[f64]>,
-        rng: &mut Rng,
-    ) -> Vec<f64> {
-        let UpperConfidenceBound { ball, radius, frame } = ucb;
-        let family = ball.family();
-        let mut x = match best.filter(|_| self.from_best) {
-            Some(best) => best.to_vec(),
-            None => domain.sample(rng),
-        };
-        let mut z = frame.apply(&x);
-        let mut w = ball.w_hat().to_vec();
-        let (mut grad_x, mut grad_w) = (vec![0.0; z.len()], vec![0.0; w.len()]);
-        for _ in 0..self.steps {
-            family.grad_x(&w, &z, &mut grad_x);
-            family.grad_w(&w, &z, &mut grad_w);
-            add_scaled(self.rate, &grad_x, &mut z);
-            add_scaled(self.rate, &grad_w, &mut w);
-            ball.pull_inside(&mut w, radius);
-            for (j, z_j) in z.iter_mut().enumerate() {
-                let (low, high) = (frame.low[j], frame.low[j] + frame.width[j]);
-                *z_j = z_j.clamp(low.min(high), low.max(high));
-            }
-            if domain.is_constrained() {
-                frame.invert(&z, &mut x);
-                domain.relax(&mut x);
-                z = frame.apply(&x);
-            }
-        }
-        frame.invert(&z, &mut x);
-        domain.snap(&mut x);
-        x
     }
 }
 
@@ -236,14 +183,14 @@ mod tests {
 
     use super::*;
     use crate::confidence::Round;
-    use crate::encode::Encoding;
+    use crate::encode::{Domain, Encoding};
     use crate::model::Family;
     use crate::model::kind::{FamilyKind, Layers};
     use crate::model::mlp::{Activation, Mlp};
     use crate::optimizer::rng;
     use crate::space::{Kind, Parameter, Space, Value};
 
-    /// A real coordinate, a grid of five levels, a choice of three, and a real one that waits for the last of them.
+    /// A real coordinate, a grid of five levels, a choice of three, and a real coordinate that is active for the last choice only.
     fn mixed() -> Domain {
         let real = || Kind::Float { low: 0.0, high: 1.0, log: false, step: None };
         let choices = ["a", "b", "c"].map(Value::from).to_vec();
@@ -329,7 +276,7 @@ mod tests {
         lattice
     }
 
-    /// Of five balls for each seed, those of which some point of the lattice has a higher bound than the argmax.
+    /// How often, of five balls per seed, some point of the lattice has a higher bound than the argmax.
     fn n_missed(effort: Effort, seeds: std::ops::Range<u64>) -> usize {
         let domain = mixed();
         let (frame, lattice) = (Frame::symmetric(domain.dimension()), lattice(&domain));

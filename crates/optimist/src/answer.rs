@@ -1,78 +1,93 @@
-//! Answers: the point to bet on, the runners-up, and what another trial is worth.
+//! Answers: the recommended point, the ranking, and the improvement that another trial can be expected to bring.
 //!
 //! Given: a belief and the history. Gives: recommendations in the units of the observations. Does not know: how points are
-//! chosen, nor how the belief came about.
+//! chosen, how the belief came about.
 
 use rand::RngExt;
 
 use crate::acquisition::{Effort, Region, UpperConfidenceBound};
 use crate::belief::Belief;
-use crate::belief::unexplained::Noise;
+use crate::belief::noise::Noise;
 use crate::frame::Frame;
 use crate::history::{History, ranked};
 use crate::normal::expected_excess;
 use crate::optimizer::{Observation, Recommendation, Rng, rng};
 
-/// Points with the highest values of which one is believed to be the best. As many as most runs have; a limit, so that a long run
-/// is not gone through each time.
+/// How many points with the highest values the best one is looked for among. A limit for long runs: most have fewer points. No other
+/// number is on record.
 const CONTENDERS: usize = 64;
 
-/// Of the points with the highest values, the one of which a family expects most. With noise it need not be the first: that one may
-/// have been lucky.
+/// Of the points with the highest values, the one with the highest posterior mean. With noise it need not be the one with the
+/// highest value, which may have been lucky.
 pub fn incumbent<'a>(belief: &Belief, history: &'a History, frame: &Frame) -> Option<&'a [f64]> {
     let contenders = history.highest(CONTENDERS).into_iter();
     let expected = contenders.map(|told| (told, belief.ball.mean(&frame.apply(&told.x))));
     expected.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(told, _)| told.x.as_slice())
 }
 
-/// A point that was tried, and what is believed of it, in the units of the ball.
-pub struct Tried<'a> {
-    pub x: &'a [f64],
-    pub mean: f64,
-    pub std: f64,
+/// A point that was tried, with the posterior of the objective there, in the units of the ball.
+struct PointPosterior<'a> {
+    x: &'a [f64],
+    mean: f64,
+    std: f64,
 }
 
-/// The points with the highest values, with what is believed of them after all: a family need not explain them.
+/// The `n` points with the highest values. Their posteriors take into account that the family may not explain the values
+/// (`belief::noise`).
 fn contenders<'a>(
     belief: &'a Belief,
     history: &'a History,
     frame: &'a Frame,
     n: usize,
-) -> impl Iterator<Item = Tried<'a>> {
+) -> impl Iterator<Item = PointPosterior<'a>> {
     let noise = Noise::of(belief, history);
     history.highest(n).into_iter().map(move |told| {
         let (mean, std) = noise.predict(belief, history, &told.x, frame);
-        Tried { x: told.x.as_slice(), mean, std }
+        PointPosterior { x: told.x.as_slice(), mean, std }
     })
 }
 
-/// The one of which most is expected.
-pub fn best_tried<'a>(belief: &'a Belief, history: &'a History, frame: &'a Frame) -> Option<Tried<'a>> {
+fn best_contender<'a>(
+    belief: &'a Belief,
+    history: &'a History,
+    frame: &'a Frame,
+) -> Option<PointPosterior<'a>> {
     contenders(belief, history, frame, CONTENDERS)
         .reduce(|best, next| if next.mean > best.mean { next } else { best })
 }
 
-/// The best point tried, and what is expected there; the best value told if there is no belief.
-pub fn most_expected(belief: Option<&Belief>, history: &History, frame: &Frame) -> Option<Recommendation> {
+/// The point tried with the highest posterior mean; the one with the highest value if there is no belief.
+pub fn highest_mean(belief: Option<&Belief>, history: &History, frame: &Frame) -> Option<Recommendation> {
     let Some(belief) = belief else { return history.best() };
-    let Tried { x, mean, std } = best_tried(belief, history, frame)?;
+    let PointPosterior { x, mean, std } = best_contender(belief, history, frame)?;
     let (mean, std) = belief.outputs.restore(mean, std);
     Some(Recommendation { x: x.to_vec(), mean, std: Some(std) })
 }
 
-/// Trials before one is spent on measuring the noise. Of 20 trials it is one too many, of 50 it pays: docs/results/log.md.
+/// Trials before one is spent on measuring the noise. Halfway through 20 trials that lowered the score in the group `lab` by 7,
+/// halfway through 50 it raised it by 5 (docs/results/log.md, "The recommendation").
 const MEASURE_NOISE_AFTER: usize = 24;
 
-/// The point with the highest value, if it should be tried once more: nothing else says how much of what is not explained is noise,
-/// and what the answer is rests on it.
-pub fn worth_repeating<'a>(belief: &Belief, history: &'a History) -> Option<&'a [f64]> {
-    let best = history.highest(1).pop()?.x.as_slice();
-    let is_due =
-        history.observations().len() >= MEASURE_NOISE_AFTER && Noise::of(belief, history) == Noise::Unknown;
-    (is_due && !history.is_pending(best)).then_some(best)
+/// Whether `x`, the best point, should be tried once more: for some outcome no point was measured twice, so nothing tells noise
+/// from roughness, and the recommendation depends on it. `beliefs` has one for each outcome.
+pub fn should_repeat<'a>(
+    x: &[f64],
+    beliefs: impl IntoIterator<Item = &'a Belief>,
+    history: &History,
+) -> bool {
+    let mut outcomes = beliefs.into_iter().zip(history.outcomes());
+    history.observations().len() >= MEASURE_NOISE_AFTER
+        && outcomes.any(|(belief, outcome)| Noise::of(belief, outcome) == Noise::Unknown)
+        && !history.is_pending(x)
 }
 
-/// The paper's answer: one of the points of Phase II, uniformly; of Phase I, the first `n` trials, if there is none.
+/// The point with the highest value, if it should be tried once more.
+pub fn best_to_repeat<'a>(belief: &Belief, history: &'a History) -> Option<&'a [f64]> {
+    let best = history.highest(1).pop()?.x.as_slice();
+    should_repeat(best, [belief], history).then_some(best)
+}
+
+/// The paper's answer: a point of Phase II, drawn uniformly; one of Phase I, the first `n` trials, if there is none.
 pub fn drawn_from_phase_two(history: &History, n: usize, rng: &mut Rng) -> Option<Recommendation> {
     let told = history.observations();
     let value =
@@ -82,21 +97,21 @@ pub fn drawn_from_phase_two(history: &History, n: usize, rng: &mut Rng) -> Optio
     (!drawn.is_empty()).then(|| drawn[rng.random_range(0..drawn.len())].clone())
 }
 
-/// The best `n` points by posterior mean, of those with the highest values: several times as many as are wanted.
+/// The `n` points with the highest posterior means, highest first, among those with the highest values: 64, or 4n if that is more.
 pub fn ranking(belief: Option<&Belief>, history: &History, frame: &Frame, n: usize) -> Vec<Recommendation> {
     let Some(belief) = belief else { return history.ranking(n) };
     let contenders = contenders(belief, history, frame, CONTENDERS.max(n.saturating_mul(4)));
-    let predicted = contenders.map(|Tried { x, mean, std }| {
+    let predicted = contenders.map(|PointPosterior { x, mean, std }| {
         let (mean, std) = belief.outputs.restore(mean, std);
         (x, mean, Some(std))
     });
     ranked(predicted.collect(), n)
 }
 
-/// The expected improvement over what is expected of the incumbent, at the point of the whole domain whose mean and one standard
-/// deviation are highest.
+/// The expected improvement over the incumbent's posterior mean, at the point of the domain whose mean plus one standard deviation
+/// is highest.
 pub fn expected_gain(belief: &Belief, history: &History, frame: &Frame) -> Option<f64> {
-    let Tried { x: incumbent, mean, .. } = best_tried(belief, history, frame)?;
+    let PointPosterior { x: incumbent, mean, .. } = best_contender(belief, history, frame)?;
     let (best, _) = belief.outputs.restore(mean, 0.0);
     let ucb = UpperConfidenceBound { ball: &belief.ball, radius: 1.0, frame };
     let everywhere = Region::whole(history.domain());

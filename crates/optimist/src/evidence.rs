@@ -10,30 +10,31 @@
 
 use std::f64::consts::PI;
 
-use crate::lbfgsb::{Pace, maximize_in_box};
+use crate::lbfgsb::{ClimbLimits, maximize_in_box};
 use crate::linalg::{Cholesky, Matrix, dot};
 use crate::model::{Embedded, Family, Scale};
 use crate::warp::Warp;
 
-/// log N(r; 0, K + S) with what it takes to differentiate it.
+/// log N(r; 0, K + S), with what its gradient is computed from.
 pub struct Evidence {
     /// The log marginal likelihood.
     pub value: f64,
-    /// (K+S)⁻¹ r.
+    /// (K+S)⁻¹ r, which gradients and predictions are computed from.
     pub alpha: Vec<f64>,
     /// The factor of K + S.
     pub factor: Cholesky,
 }
 
 impl Evidence {
-    /// Of `gram`, K, only the lower triangle is read. `None` if K + S is not positive definite to working precision.
+    /// The evidence of residuals `r`. Only the lower triangle of `gram`, K, is read. `None` if K + S is not positive definite to
+    /// working precision.
     pub fn new(mut gram: Matrix, noise_var: &[f64], r: &[f64]) -> Option<Self> {
         noise_var.iter().enumerate().for_each(|(i, s2)| gram[(i, i)] += s2);
         let evidence = Self::from_factor(Cholesky::new(&gram)?, r);
         evidence.value.is_finite().then_some(evidence)
     }
 
-    /// The same, given the factor of K + S.
+    /// The evidence of residuals `r`, given the factor of K + S.
     pub fn from_factor(factor: Cholesky, r: &[f64]) -> Self {
         let alpha = factor.solve(r);
         let value = -0.5 * (dot(r, &alpha) + factor.log_det() + r.len() as f64 * (2.0 * PI).ln());
@@ -54,7 +55,7 @@ impl Evidence {
 /// Observations in model coordinates, as a family is fitted to them.
 #[derive(Debug, Clone, Default)]
 pub struct Data {
-    /// Points. (t, d_x)
+    /// The points. (t, d_x)
     pub x: Matrix,
     /// Standardised observations. (t)
     pub y: Vec<f64>,
@@ -76,19 +77,19 @@ pub struct Hyperparameters {
 /// Hyper-prior of log noise: s around 0.15 of the spread of y, within a factor of e.
 pub const NOISE: Scale = Scale { mean: -1.897, std: 1.0 };
 
-/// Which hyperparameters are fitted besides the family's scales, and for how long.
+/// What is fitted besides the family's scales, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// Hyper-prior of the warp's power around 1; `None` leaves y as it is.
     pub warp_std: Option<f64>,
     /// Hyper-prior of log noise.
     pub noise: Scale,
-    /// Quasi-Newton steps.
+    /// Most quasi-Newton steps of the fit.
     pub max_steps: usize,
 }
 
 impl Hyperparameters {
-    /// What is believed before any data: the centres of the hyper-priors, and no warp.
+    /// The hyperparameters before any data: the centres of the hyper-priors, and no warp.
     pub fn prior(family: &dyn Family, noise: Scale) -> Self {
         let log_scales = family.scales().iter().map(|scale| scale.mean).collect();
         Self { log_scales, noise_std: noise.mean.exp(), warp: Warp::IDENTITY }
@@ -98,14 +99,14 @@ impl Hyperparameters {
 /// A family linearised at weights w: f_x(w') ≈ f_x(w) + ∇f_x(w)·(w' − w).
 #[derive(Debug, Clone)]
 pub struct Linearization {
-    /// Where. (d_w)
+    /// The weights w. (d_w)
     pub w: Vec<f64>,
     /// ∇f_{x_i}(w)·(w − prior mean) − f_{x_i}(w): added to y_i it is the residual about the prior mean. (t)
     offsets: Vec<f64>,
 }
 
 impl Linearization {
-    /// At `w`, for the points in the rows of `x`.
+    /// Linearises the family at `w`, for the points in the rows of `x`.
     pub fn new(family: &dyn Family, w: &[f64], x: &Matrix) -> Self {
         let mut prior_mean = vec![0.0; w.len()];
         family.prior_mean(&mut prior_mean);
@@ -119,8 +120,8 @@ impl Linearization {
     }
 }
 
-/// The scales, noise and warp that maximise evidence plus hyper-priors, and that maximum. The family is left at
-/// these scales. `None` if the evidence can be computed nowhere near.
+/// The scales, noise and warp that maximise evidence plus hyper-priors, and that maximum. Sets the scales of the family. `None` if
+/// the evidence is finite nowhere near the start.
 pub fn fit_hyperparameters(
     family: &mut dyn Family,
     data: &Data,
@@ -147,7 +148,7 @@ pub fn fit_hyperparameters(
         &start,
         &vec![-REACH; scales.len()],
         &vec![REACH; scales.len()],
-        Pace { max_steps: settings.max_steps, least_gain: LEAST_GAIN, first_step: FIRST_STEP },
+        ClimbLimits { max_steps: settings.max_steps, min_gain: MIN_GAIN, first_step: FIRST_STEP },
     );
     let theta = unpack(&maximum.x);
     let hyperparameters = Hyperparameters {
@@ -159,15 +160,15 @@ pub fn fit_hyperparameters(
     maximum.value.is_finite().then_some((hyperparameters, maximum.value))
 }
 
-/// Standard deviations of its hyper-prior that a scale may move.
+/// How far a scale may move from the mean of its hyper-prior, in standard deviations of it.
 const REACH: f64 = 4.0;
 
-/// The fit ends with a step that gains less than a hundredth of a nat: the data cannot tell such scales apart.
-/// docs/results/log.md has what that saves.
-const LEAST_GAIN: f64 = 0.01;
+/// The fit ends with a step that gains less than a hundredth of a nat: data can't distinguish such scales. docs/results/log.md says
+/// how much time that saves.
+const MIN_GAIN: f64 = 0.01;
 
-/// The first step of the fit moves no scale by more than this share of its reach. Without a limit it often ended where the
-/// evidence is lower by thousands, and the next steps were spent on the way back.
+/// The first step of the fit moves no scale by more than this share of its range. Without a limit it often ended where the evidence
+/// is lower by thousands, and the next steps were spent on the way back.
 const FIRST_STEP: f64 = 0.1;
 
 /// Residuals about the prior mean, under the warp.
@@ -177,7 +178,7 @@ pub fn residuals(data: &Data, at: &Linearization, warp: Warp) -> Vec<f64> {
     r
 }
 
-/// Noise variances: what was fitted plus what is known.
+/// Noise variances: fitted plus known.
 pub fn noise_variances(data: &Data, noise_std: f64) -> Vec<f64> {
     data.known_noise_var.iter().map(|known| known + noise_std * noise_std).collect()
 }
@@ -200,7 +201,7 @@ struct LogPosterior<'a> {
     data: &'a Data,
     at: &'a Linearization,
     scales: Vec<Scale>,
-    /// The points of `data`, embedded once; what depends on the scales follows them.
+    /// The points of `data`, embedded; updated when the scales change.
     points: Embedded,
 }
 
@@ -210,7 +211,7 @@ impl<'a> LogPosterior<'a> {
         Self { data, at, scales: hyper_priors(family, settings), points }
     }
 
-    /// Leaves the family at these scales, and writes the gradient.
+    /// The value at theta, with its gradient. Leaves the family at these scales. `None` if the evidence can't be computed.
     fn value(&mut self, family: &mut dyn Family, theta: &[f64], gradient: &mut [f64]) -> Option<f64> {
         let Self { data, at, scales, points } = self;
         let n_family = scales.len() - 2;

@@ -1,11 +1,11 @@
-//! What a fitted model says about the parameters: which of them matter, how the objective depends on each, and how far
-//! the model can be trusted.
+//! What a fitted model says about the parameters: which ones matter, how the objective depends on each, and how well the model
+//! predicts.
 //!
 //! Given: a space and what was observed in it, by whatever optimizer. Gives: Sobol' indices of the posterior mean, partial
 //! dependence with its band, and leave-one-out predictions. Does not know: pictures, trials, directions.
 //!
-//! Averages are over the whole space, each parameter for itself: evenly over values and choices, over logarithms on a
-//! log scale, and whatever the constraints, which would make one parameter answer for another.
+//! Averages are over the whole space, parameter by parameter: evenly over values and choices, over logarithms on a log scale.
+//! Constraints are ignored, since they would attribute the effect of one parameter to another.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use rand::RngExt;
 
 use crate::belief::Belief;
-use crate::belief::growing::Refitting;
+use crate::belief::surrogate::Surrogate;
 use crate::encode::{AxisKind, Encoding};
 use crate::error::MethodError;
 use crate::frame::Frame;
@@ -23,20 +23,20 @@ use crate::settings::Settings;
 use crate::sobol::{MAX_DIMENSION, Sobol};
 use crate::space::Value;
 
-/// Pairs of points that indices are estimated from. With 1024 they are off by 0.01 or so.
+/// Number of pairs of points that indices are estimated from. With 1024 they are off by 0.01 or so.
 const INDEX_POINTS: usize = 1024;
 
-/// Points that a partial dependence is averaged over.
+/// Number of points that a partial dependence is averaged over.
 const AVERAGED_POINTS: usize = 128;
 
-/// Places along a parameter where its partial dependence is looked at; all levels if there are fewer.
+/// Number of positions along a parameter at which its partial dependence is computed; all levels if there are fewer.
 const PLACES: usize = 33;
 
-/// Places along each of two parameters, and points that each pair of places is averaged over.
+/// Number of positions along each of two parameters, and of points that each pair of positions is averaged over.
 const PLACES_OF_TWO: usize = 21;
 const AVERAGED_POINTS_OF_TWO: usize = 32;
 
-/// A model of the objective, and the space that it is about.
+/// A model of the objective, together with its space.
 pub struct Insight {
     encoding: Encoding,
     observations: Vec<Observation>,
@@ -44,13 +44,13 @@ pub struct Insight {
     belief: Arc<Belief>,
 }
 
-/// How much of the variance of the posterior mean, over the whole space, is due to a parameter.
+/// The share of the variance of the posterior mean, over the whole space, that is due to a parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Importance {
-    /// By itself: the part that would go if it were known (first-order index). 0 to 1.
+    /// The share due to the parameter alone (first-order index), from 0 to 1: what would go if its value were known.
     pub main: f64,
-    /// With its interactions: the part that would stay if all others were known (total index). At least `main`, but for
-    /// the error of the estimate.
+    /// The share including interactions (total index): what would remain if all other values were known. At least `main`, up to the
+    /// error of the estimate.
     pub total: f64,
 }
 
@@ -72,25 +72,25 @@ pub struct JointDependence {
     pub first: Vec<Value>,
     /// Values of the second.
     pub second: Vec<Value>,
-    /// Posterior mean of the average: a row for each of `first`, with a number for each of `second`.
+    /// Posterior mean of the average: a row per value of `first`, with a column per value of `second`.
     pub means: Vec<Vec<f64>>,
 }
 
-/// An observation as all others predict it.
+/// An observation, as predicted from all others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
-    /// Which observation, by its place in what was given.
+    /// The index of the observation among those that were given.
     pub observation: usize,
-    /// What was observed.
+    /// The value observed.
     pub observed: f64,
-    /// What the others say of it.
+    /// The value that the other observations predict.
     pub mean: f64,
-    /// How unsure that is, noise included; one standard deviation.
+    /// Standard deviation of the prediction, noise included.
     pub std: f64,
 }
 
 impl Insight {
-    /// Fits GO-UCB's model to observations, the first told first; `None` if none of them has a value, or nothing fits.
+    /// Fits GO-UCB's model to observations in the order told; `None` if none of them has a value, or nothing fits.
     ///
     /// # Errors
     /// If a setting is out of its range.
@@ -106,7 +106,7 @@ impl Insight {
             observations.into_iter().filter(|told| history.tell(told.clone()).is_ok()).collect();
         let refit = settings.refit();
         let frame = Frame::new(domain, refit.scaled);
-        let model = Refitting::new(settings.families(domain), refit, frame.clone());
+        let model = Surrogate::new(settings.families(domain), refit, frame.clone());
         let belief = model.belief(&history, &mut rng(0, observations.len() as u64)).ok();
         let encoding = encoding.clone();
         Ok(belief.map(|belief| Self { encoding, observations, frame, belief }))
@@ -114,7 +114,7 @@ impl Insight {
 
     /// Sobol' indices of each parameter, in the order of declaration; all 0 where the mean is the same everywhere.
     ///
-    /// By picking and freezing: one coordinate of each point is replaced by that of another (Saltelli 2010 for `main`,
+    /// Estimated by picking and freezing: one coordinate of each point is replaced by that of another (Saltelli 2010 for `main`,
     /// Jansen 1999 for `total`).
     pub fn importances(&self) -> Vec<Importance> {
         let n_axes = self.encoding.domain().n_free();
@@ -145,8 +145,8 @@ impl Insight {
         (0..n_axes).map(indices).collect()
     }
 
-    /// How the objective depends on a parameter, on average over the others; where it is inactive, over the points
-    /// where it would be active.
+    /// How the objective depends on a parameter, averaged over the others. If the parameter is conditional, the average is over the
+    /// points where it is active.
     ///
     /// # Panics
     /// If there is no such parameter.
@@ -170,8 +170,8 @@ impl Insight {
         dependence
     }
 
-    /// How the objective depends on two parameters together, on average over the others; where they are inactive, over the
-    /// points where they would be active.
+    /// How the objective depends on two parameters together, averaged over the others. If they are conditional, the average is over
+    /// the points where they are active.
     ///
     /// # Panics
     /// If there are no such parameters.
@@ -199,7 +199,7 @@ impl Insight {
         }
     }
 
-    /// Points that averages are over, at which these parameters are active.
+    /// The points that are averaged over, with these parameters active.
     fn others(&self, parameters: &[usize], n: usize) -> Vec<Vec<f64>> {
         let domain = self.encoding.domain();
         let place = |u: &Vec<f64>| {
@@ -214,7 +214,7 @@ impl Insight {
         evenly_spread(n, domain.n_free()).iter().map(place).collect()
     }
 
-    /// How many places along a parameter are looked at.
+    /// The number of positions along a parameter.
     fn places(&self, parameter: usize, most: usize) -> usize {
         let axis = &self.encoding.domain().axes()[parameter];
         match axis.kind {
@@ -223,7 +223,7 @@ impl Insight {
         }
     }
 
-    /// Moves a point to a place along a parameter: to the nearest level, if it has levels.
+    /// Moves a point to a position along a parameter: to the nearest level, if it has levels.
     fn put(&self, parameter: usize, place: usize, places: usize, x: &mut [f64]) {
         let domain = self.encoding.domain();
         let axis = &domain.axes()[parameter];

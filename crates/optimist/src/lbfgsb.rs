@@ -11,28 +11,28 @@ use basin::{
 /// A point in the box and the value there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Maximum {
-    /// Where.
+    /// The point.
     pub x: Vec<f64>,
-    /// How high.
+    /// The value there.
     pub value: f64,
 }
 
-/// How a climb begins, and when it ends unless it is at the top.
+/// How a climb starts, and when it ends before it is at the top.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
-    /// Steps at the most.
+pub struct ClimbLimits {
+    /// Most steps.
     pub max_steps: usize,
-    /// A step that gains less is the last.
-    pub least_gain: f64,
+    /// The climb ends with a step that gains less.
+    pub min_gain: f64,
     /// The first step moves no coordinate by more than this share of its range.
     pub first_step: f64,
 }
 
-impl Pace {
-    /// To the top, in at most so many steps. The first is the gradient, whatever its length, and may end in a corner of the
-    /// box: a waste on one hill, but it finds others.
-    pub const fn free(max_steps: usize) -> Self {
-        Self { max_steps, least_gain: 0.0, first_step: f64::INFINITY }
+impl ClimbLimits {
+    /// A climb to the top in at most `max_steps` steps. The first step is the gradient, whatever its length, and may end in a
+    /// corner of the box: a waste if there is one hill, but it finds others.
+    pub const fn steps(max_steps: usize) -> Self {
+        Self { max_steps, min_gain: 0.0, first_step: f64::INFINITY }
     }
 }
 
@@ -43,12 +43,12 @@ pub fn maximize_in_box(
     start: &[f64],
     lower: &[f64],
     upper: &[f64],
-    pace: Pace,
+    limits: ClimbLimits,
 ) -> Maximum {
     let x: Vec<f64> = (0..start.len()).map(|i| start[i].clamp(lower[i], upper[i])).collect();
     let mut grad = vec![0.0; x.len()];
     let value = f(&x, &mut grad);
-    let unit = unit(pace.first_step, &grad, lower, upper);
+    let unit = unit(limits.first_step, &grad, lower, upper);
     let in_units = |x: &[f64]| x.iter().map(|x| x / unit).collect::<Vec<f64>>();
     let best = RefCell::new(Maximum { x: x.clone(), value: f64::NEG_INFINITY });
     let problem = Negated {
@@ -62,11 +62,11 @@ pub fn maximize_in_box(
     let solver = Lbfgsb::new()
         .with_absolute_projected_gradient_tolerance(1e-5 * unit)
         .with_relative_cost_reduction_tolerance(AT_THE_TOP)
-        .with_absolute_cost_change_tolerance(pace.least_gain);
+        .with_absolute_cost_change_tolerance(limits.min_gain);
     let state = FirstOrderState::new(in_units(&x));
     // A line search that fails next to the optimum ends the climb with an error; the best point that
     // was evaluated is kept by the problem itself, so there is nothing to do about it.
-    let _ = Executor::new(problem, solver, state).max_iter(pace.max_steps as u64).run();
+    let _ = Executor::new(problem, solver, state).max_iter(limits.max_steps as u64).run();
     best.into_inner()
 }
 
@@ -147,7 +147,7 @@ impl<F: FnMut(&[f64], &mut [f64]) -> f64> Gradient for Negated<'_, F> {
 mod tests {
     use super::*;
 
-    const PACE: Pace = Pace::free(100);
+    const PACE: ClimbLimits = ClimbLimits::steps(100);
 
     /// A concave quadratic with its peak at (0.3, 2), steeper in the second coordinate.
     fn hill(x: &[f64], gradient: &mut [f64]) -> f64 {
@@ -187,7 +187,7 @@ mod tests {
             gradient[0] = -2e6 * (x[0] - 0.5);
             -1e6 * (x[0] - 0.5).powi(2)
         };
-        let pace = Pace { first_step: 0.1, ..PACE };
+        let pace = ClimbLimits { first_step: 0.1, ..PACE };
         let maximum = maximize_in_box(steep, &[0.0], &[-10.0], &[10.0], pace);
         assert!((maximum.x[0] - 0.5).abs() < 1e-3, "{maximum:?}");
         assert!(farthest <= 2.5, "it went as far as {farthest}");
@@ -195,14 +195,14 @@ mod tests {
 
     #[test]
     fn a_climb_that_wants_more_gain_ends_earlier() {
-        let evaluations = |least_gain: f64| {
+        let evaluations = |min_gain: f64| {
             let mut n = 0;
             let ridge = |x: &[f64], gradient: &mut [f64]| {
                 n += 1;
                 gradient.copy_from_slice(&[-4.0 * x[0].powi(3), -400.0 * x[1].powi(3)]);
                 -x[0].powi(4) - 100.0 * x[1].powi(4)
             };
-            maximize_in_box(ridge, &[1.0, 1.0], &[-2.0; 2], &[2.0; 2], Pace { least_gain, ..PACE });
+            maximize_in_box(ridge, &[1.0, 1.0], &[-2.0; 2], &[2.0; 2], ClimbLimits { min_gain, ..PACE });
             n
         };
         assert!(evaluations(1e-2) < evaluations(1e-9));

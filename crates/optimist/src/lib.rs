@@ -12,13 +12,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The heart is GO-UCB (Liu and Wang, ICML 2023): fit a parametric function, keep the ellipsoid of weights that the data
-//! allow, and try the point that is best under the most optimistic of them.
+//! At its heart is GO-UCB (Liu and Wang, ICML 2023): fit a parametric function, keep the ellipsoid of weights that the data allow,
+//! and try the point that is best under the most optimistic of them.
 //!
 //! # Ask and tell
 //!
-//! Where trials run elsewhere, side by side or for days, an [`Optimizer`] is asked for points and told what became of them. A
-//! [`Method`] is its name and settings: GO-UCB or one of nine others.
+//! Where trials run elsewhere, in parallel or for days, ask an [`Optimizer`] for points and tell it the results. A [`Method`] is
+//! its name and settings: GO-UCB or one of nine others.
 //!
 //! ```
 //! use optimist::encode::Encoding;
@@ -42,8 +42,8 @@
 //!
 //! # Several outcomes
 //!
-//! People seldom want one number. [`Goals`] say what is wanted of each outcome: to be as large as possible, or at least some bound.
-//! The answer is then a front, or the best point that is likely to meet the bounds.
+//! Often more than one number matters. [`Goals`] say what is wanted of each outcome: to be as large as possible, or at least some
+//! bound. The answer is then a front, or the best point that is likely to meet the bounds.
 //!
 //! ```
 //! use optimist::encode::Domain;
@@ -63,9 +63,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A family of functions of your own is a trait away: see [`Family`] and `examples/own_family.rs`; a search of your own is a
-//! [`Policy`]. Mixtures and other linear constraints between parameters: [`space::Space::with_constraints`] and
-//! `examples/mixture.rs`. What a fitted model says about the parameters: [`insight`].
+//! To use a family of functions of your own, implement [`Family`], as `examples/own_family.rs` does; to use a search of your own,
+//! implement [`Policy`]. For mixtures and other linear constraints between parameters see [`space::Space::with_constraints`] and
+//! `examples/mixture.rs`, for what a fitted model says about the parameters see [`insight`].
 
 mod acquisition;
 mod answer;
@@ -103,7 +103,6 @@ pub mod spelling;
 mod theory;
 mod trust_region;
 mod warp;
-mod worth;
 
 pub use error::{MethodError, RunError, SpaceError, TellError};
 pub use go_ucb::GoUcb;
@@ -119,7 +118,7 @@ pub use run::{Best, maximize, minimize};
 pub use settings::Settings;
 pub use theory::{RoundReport, Truth};
 
-/// What tests and benchmarks look into. No part of the interface: it changes without notice.
+/// Internals for tests and benchmarks. Not part of the interface: they change without notice.
 #[doc(hidden)]
 pub mod internal {
     pub mod acquisition {

@@ -1,8 +1,7 @@
-//! Which optimizer with which settings, by name: the one list that study files, the command line and benchmarks
-//! choose from.
+//! Optimizers by name, with their settings: the one list that study files, the command line and benchmarks choose from.
 //!
-//! A study file has a table (`name = "go-ucb"`, other keys are its settings), a command line one word: `random`,
-//! `go-ucb:paper` for a preset, `go-ucb:family=anova:warp=false` for settings.
+//! A study file has a table (`name = "go-ucb"`, other keys are settings), a command line a word: `random`, `go-ucb:paper` for a
+//! preset, `go-ucb:family=anova:warp=false` for settings.
 
 use std::str::FromStr;
 
@@ -10,7 +9,7 @@ use serde::de::value::{Error as ValueError, MapDeserializer};
 use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
 
 use crate::baselines::{
-    Acquisition, CmaEs, GpBo, GpSettings, GpSeveral, GpUcbSettings, Nsga2, Random, Sobol, Tpe, Turbo,
+    Acquisition, CmaEs, GpBo, GpMultiOutcome, GpSettings, GpUcbSettings, Nsga2, Random, Sobol, Tpe, Turbo,
 };
 use crate::encode::Domain;
 use crate::error::MethodError;
@@ -21,8 +20,8 @@ use crate::policy::Policy;
 use crate::settings::Settings;
 use crate::spelling;
 
-/// Which suggestions are made, as a number: it rises with every change after which some optimizer suggests something else
-/// from the same history and seed, and only then. `tests/engine.rs` has suggestions that must not change without it.
+/// The version of the suggestions: it goes up with every change that makes some optimizer suggest something else from the same
+/// history and seed, and only then. `tests/engine.rs` has suggestions that must not change without it.
 pub const ENGINE_VERSION: u32 = 13;
 
 /// An optimizer by name, with its settings.
@@ -63,8 +62,8 @@ impl Method {
     pub const NAMES: [&str; 10] =
         ["go-ucb", "gp-ei", "gp-pi", "gp-ucb", "turbo", "tpe", "cma-es", "nsga-ii", "sobol", "random"];
 
-    /// An optimizer of `domain`, ready to be asked. `trials` is how many are planned in all; `seed` is for what is drawn once
-    /// and for all trials, such as a scrambled sequence.
+    /// An optimizer over `domain`, ready to be asked. `trials` is how many are planned in all; `seed` is for what is drawn once for
+    /// all trials, such as a scrambled sequence.
     ///
     /// # Errors
     /// If a setting is out of its range.
@@ -72,10 +71,10 @@ impl Method {
         Ok(Optimizer::new(domain.clone(), self.policy(domain, trials, seed)?))
     }
 
-    /// The same for several outcomes; for one, to be as large as possible, it is [`Method::build`].
+    /// An optimizer with several outcomes. With one outcome to maximise it is the same as [`Method::build`].
     ///
     /// # Errors
-    /// If a setting is out of its range, or the optimizer cannot pursue these goals.
+    /// If a setting is out of its range, or the optimizer doesn't support these goals.
     pub fn build_for(
         &self,
         domain: &Domain,
@@ -98,16 +97,18 @@ impl Method {
             |problem: &'static str| Err(MethodError::Unable { name: self.name().to_owned(), problem });
         match self {
             _ if goals.is_single() => self.policy(domain, trials, seed),
-            Self::GoUcb(settings) => Ok(Box::new(GoUcb::several(domain, goals, trials, settings, seed)?)),
+            Self::GoUcb(settings) => {
+                Ok(Box::new(GoUcb::multi_outcome(domain, goals, trials, settings, seed)?))
+            }
             Self::GpEi(settings) => {
                 let n = settings.explore_trials(trials)?;
-                Ok(Box::new(GpSeveral::new(domain.dimension(), goals, n, seed)))
+                Ok(Box::new(GpMultiOutcome::new(domain.dimension(), goals, n, seed)))
             }
             Self::GpPi(_) | Self::GpUcb(_) | Self::Turbo(_) => unable(
-                "knows one outcome, without constraints; with several use go-ucb, gp-ei, tpe or nsga-ii",
+                "supports one outcome, without constraints; for several use go-ucb, gp-ei, tpe or nsga-ii",
             ),
             Self::CmaEs if goals.maximized().len() > 1 => unable(
-                "knows one goal, with or without constraints; with several use go-ucb, gp-ei, tpe or nsga-ii",
+                "supports one goal, with or without constraints; for several use go-ucb, gp-ei, tpe or nsga-ii",
             ),
             Self::Tpe | Self::Nsga2 | Self::CmaEs | Self::Sobol | Self::Random => {
                 self.policy(domain, trials, seed)
@@ -131,7 +132,7 @@ impl Method {
         }
     }
 
-    /// The rule by which points are suggested.
+    /// The policy for one outcome.
     fn policy(&self, domain: &Domain, trials: usize, seed: u64) -> Result<Box<dyn Policy>, MethodError> {
         let gp_bo = |explore_trials, acquisition| {
             Box::new(GpBo::new(domain.dimension(), explore_trials, acquisition, seed))
@@ -173,7 +174,7 @@ impl FromStr for Method {
     }
 }
 
-/// A value as it is typed on a command line: a truth value, a number or else a text.
+/// A value as typed on a command line: true or false, a number, or else text.
 struct Plain<'a>(&'a str);
 
 impl<'de> IntoDeserializer<'de> for Plain<'de> {

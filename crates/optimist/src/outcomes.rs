@@ -1,7 +1,7 @@
-//! Answers where there are several outcomes: the point to bet on, or the front.
+//! Answers with several outcomes: the front, or the recommended point.
 //!
-//! Given: points that were measured, with what is believed of each outcome there. Gives: those to choose from. Does not know: how
-//! beliefs come about, how points are chosen.
+//! Given: points that were measured, with the expected values of all outcomes there. Gives: those to choose from. Does not know:
+//! models, how points are suggested.
 
 use crate::encode::is_same_point;
 use crate::goals::Goals;
@@ -10,41 +10,41 @@ use crate::normal::below;
 use crate::optimizer::Recommendation;
 use crate::pareto;
 
-/// What is expected of one outcome at a point.
+/// The expected value of one outcome at a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expected {
-    /// On the scale of the observations.
+    /// The expected value, on the scale of the observations.
     pub mean: f64,
-    /// How unsure that is, one standard deviation; `None` without a model.
+    /// Its standard deviation; `None` without a model.
     pub std: Option<f64>,
 }
 
-/// A point that was measured, and what is believed of it.
+/// A point that was measured, with what is expected of all outcomes there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     /// The encoded point.
     pub x: Vec<f64>,
-    /// Outcome by outcome, in the order of the goals.
+    /// The expected value of each outcome, in the order of the goals.
     pub expected: Vec<Expected>,
-    /// How likely it meets every bound; 1 where there is none.
+    /// The probability that it meets every bound; 1 without bounds.
     pub feasibility: f64,
 }
 
 impl Candidate {
-    /// A point, and what is expected of each outcome there. Outcomes are judged independently of each other.
+    /// A candidate, with its feasibility. Outcomes are taken to be independent of each other.
     pub(crate) fn new(goals: &Goals, x: Vec<f64>, expected: Vec<Expected>) -> Self {
         let chance = |(k, bound): (usize, f64)| expected[k].chance_of(bound);
         let feasibility = goals.bounds().into_iter().map(chance).product();
         Self { x, expected, feasibility }
     }
 
-    /// Whether it is more likely than not to meet every bound.
+    /// Whether it is at least as likely as not to meet every bound.
     pub fn is_likely_feasible(&self) -> bool {
         self.feasibility >= 0.5
     }
 
-    /// What is expected of one outcome there.
-    pub(crate) fn of(self, outcome: usize) -> Recommendation {
+    /// The point as a recommendation for one outcome.
+    pub(crate) fn recommendation(self, outcome: usize) -> Recommendation {
         let Expected { mean, std } = self.expected[outcome];
         Recommendation { x: self.x, mean, std }
     }
@@ -59,14 +59,17 @@ impl Candidate {
 }
 
 impl Expected {
-    /// Of reaching at least `bound`.
+    /// The probability of reaching at least `bound`.
     fn chance_of(&self, bound: f64) -> f64 {
         let z = (self.mean - bound) / self.std.unwrap_or(0.0);
         if z.is_finite() { below(z) } else { f64::from(u8::from(self.mean >= bound)) }
     }
 }
 
-/// The points that every outcome was measured at, each once, with the values told first.
+/// How many observations a model looks for the best ones among, as `contenders` ranks them. No other number is on record.
+pub(crate) const CONTENDERS: usize = 96;
+
+/// The points at which every outcome was measured, each once, with the first values told there.
 pub(crate) fn measured(history: &History) -> Vec<Candidate> {
     let known = |values: Vec<f64>| values.into_iter().map(|mean| Expected { mean, std: None }).collect();
     let numbers = (0..history.observations().len()).filter(|&number| history.values(number).is_some());
@@ -74,11 +77,11 @@ pub(crate) fn measured(history: &History) -> Vec<Candidate> {
         let x = history.observations()[number].x.clone();
         Some(Candidate::new(history.goals(), x, known(history.values(number)?)))
     };
-    once(history, numbers.collect()).into_iter().filter_map(candidate).collect()
+    distinct_points(history, numbers.collect()).into_iter().filter_map(candidate).collect()
 }
 
-/// Of the points that every outcome was measured at, those with the best values, each once, by number: about `n`, or all. Feasible
-/// ones come first, layer by layer of what no other dominates; then the others, the least violation first.
+/// The indices of about `n` observations (or all) with the best values, out of those where every outcome was measured; each point
+/// once. Feasible ones come first, in layers by dominance; then the others, those with the least violation first.
 pub(crate) fn contenders(history: &History, n: usize) -> Vec<usize> {
     let goals = history.goals();
     let measured =
@@ -97,11 +100,11 @@ pub(crate) fn contenders(history: &History, n: usize) -> Vec<usize> {
     let n_others = n.saturating_sub(chosen.len());
     others.sort_by(|a, b| goals.violation(&a.1).total_cmp(&goals.violation(&b.1)));
     chosen.extend(others.into_iter().take(n_others).map(|(number, _)| number));
-    once(history, chosen)
+    distinct_points(history, chosen)
 }
 
-/// These observations without those at a point of another.
-fn once(history: &History, numbers: Vec<usize>) -> Vec<usize> {
+/// These observations without those at a point that came before.
+fn distinct_points(history: &History, numbers: Vec<usize>) -> Vec<usize> {
     let x = |number: usize| &history.observations()[number].x;
     let mut known: Vec<usize> = Vec::new();
     for number in numbers {
@@ -113,7 +116,7 @@ fn once(history: &History, numbers: Vec<usize>) -> Vec<usize> {
     known
 }
 
-/// The front, or the one point to bet on.
+/// The front with several goals, otherwise the one point to recommend.
 pub(crate) fn answer(goals: &Goals, candidates: Vec<Candidate>) -> Vec<Candidate> {
     match goals.maximized().len() {
         0 => most_feasible(candidates).into_iter().collect(),
@@ -122,7 +125,7 @@ pub(crate) fn answer(goals: &Goals, candidates: Vec<Candidate>) -> Vec<Candidate
     }
 }
 
-/// Likely feasible points that no other is expected to beat in every goal; if there is none, the most likely one.
+/// Likely feasible points that no other is expected to dominate; if there is none, the most likely one.
 fn front(goals: &Goals, candidates: Vec<Candidate>) -> Vec<Candidate> {
     let likely: Vec<Candidate> = candidates.iter().filter(|c| c.is_likely_feasible()).cloned().collect();
     if likely.is_empty() {
@@ -132,15 +135,15 @@ fn front(goals: &Goals, candidates: Vec<Candidate>) -> Vec<Candidate> {
     pareto::front(&means).into_iter().map(|i| likely[i].clone()).collect()
 }
 
-/// With more goals than this hypervolumes take long.
-const MOST_FOR_VOLUMES: usize = 4;
+/// Most goals for which hypervolumes are computed: with more they take too long.
+const MAX_FOR_VOLUMES: usize = 4;
 
-/// The `n` points of a front that add most to its hypervolume, most first; with many goals, some.
-pub(crate) fn most_of(goals: &Goals, front: Vec<Candidate>, n: usize) -> Vec<Candidate> {
+/// At most `n` points of a front: those that contribute most hypervolume, largest first; with many goals, any.
+pub(crate) fn largest_contributions(goals: &Goals, front: Vec<Candidate>, n: usize) -> Vec<Candidate> {
     if front.len() <= n {
         return front;
     }
-    if goals.maximized().len() > MOST_FOR_VOLUMES {
+    if goals.maximized().len() > MAX_FOR_VOLUMES {
         let stride = front.len().div_ceil(n);
         return front.into_iter().step_by(stride).collect();
     }
@@ -156,15 +159,15 @@ fn most_feasible(candidates: Vec<Candidate>) -> Option<Candidate> {
     candidates.into_iter().reduce(|best, next| if next.feasibility > best.feasibility { next } else { best })
 }
 
-/// Best first, for one goal: likely feasible points by what they gain over the median, times how likely they are feasible; then the
-/// others by how likely that is.
+/// For one goal, best first: likely feasible points by their gain over the median times their feasibility; then the others by their
+/// feasibility.
 pub(crate) fn ranking(goals: &Goals, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
     let Some(goal) = goals.maximized().first().copied() else { return Vec::new() };
     let mut means: Vec<f64> = candidates.iter().map(|candidate| candidate.mean(goal)).collect();
     means.sort_by(f64::total_cmp);
     let Some(&median) = means.get(means.len() / 2) else { return Vec::new() };
     let key = |candidate: &Candidate| match candidate.is_likely_feasible() {
-        true => (1.0_f64, worth(candidate.mean(goal) - median, candidate.feasibility)),
+        true => (1.0_f64, weighed(candidate.mean(goal) - median, candidate.feasibility)),
         false => (0.0, candidate.feasibility),
     };
     candidates.sort_by(|a, b| {
@@ -174,9 +177,9 @@ pub(crate) fn ranking(goals: &Goals, mut candidates: Vec<Candidate>) -> Vec<Cand
     candidates
 }
 
-/// Of a gain that is had with this chance: a loss is the larger the less likely it is to be had at all.
-fn worth(gain: f64, chance: f64) -> f64 {
-    if gain > 0.0 { gain * chance } else { gain / chance }
+/// A gain weighed by the probability that it is feasible: a loss counts more the less likely that is.
+fn weighed(gain: f64, feasibility: f64) -> f64 {
+    if gain > 0.0 { gain * feasibility } else { gain / feasibility }
 }
 
 #[cfg(test)]

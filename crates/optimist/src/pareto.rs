@@ -1,26 +1,26 @@
-//! Trade-offs: which vectors no other beats in everything, and how much room they cover together.
+//! Trade-offs: which vectors are not dominated, and the hypervolume that they cover.
 //!
-//! Given: vectors of the same length, larger is better in each entry. Gives: the front, layers, hypervolumes, the default
-//! reference and the knee. Does not know: outcomes, constraints (callers pass feasible vectors), beliefs.
+//! Given: vectors of the same length, larger is better in each entry. Gives: the front, layers, hypervolumes, the default reference
+//! and the knee. Does not know: outcomes, constraints (callers pass feasible vectors), models.
 //!
 //! The hypervolume is exact in any number of dimensions: a sweep in two and three, beyond that what each vector covers alone
 //! (While, Bradstreet and Barone 2012), which is quick for fronts of a hundred vectors in up to five dimensions or so.
 
-mod tiles;
+mod box_decomposition;
 
-pub(crate) use tiles::Tiles;
+pub(crate) use box_decomposition::BoxDecomposition;
 
-/// Whether `a` is nowhere worse than `b`, and somewhere better.
+/// Whether `a` is at least as good as `b` in every entry, and better in some.
 pub fn dominates(a: &[f64], b: &[f64]) -> bool {
     covers(a, b) && a.iter().zip(b).any(|(a, b)| a > b)
 }
 
-/// Whether `a` is nowhere worse than `b`.
+/// Whether `a` is at least as good as `b` in every entry.
 fn covers(a: &[f64], b: &[f64]) -> bool {
     a.iter().zip(b).all(|(a, b)| a >= b)
 }
 
-/// The numbers of the vectors that no other dominates, in their order; of equals the first only.
+/// The indices of the vectors that no other dominates, in their order; of equal ones only the first.
 pub fn front(points: &[Vec<f64>]) -> Vec<usize> {
     let mut front: Vec<usize> = Vec::new();
     for (i, point) in points.iter().enumerate() {
@@ -32,8 +32,7 @@ pub fn front(points: &[Vec<f64>]) -> Vec<usize> {
     front
 }
 
-/// For each vector the number of its layer: 0 on the front, 1 on the front of what is left without that, and so on. Equals share a
-/// layer.
+/// The layer of each vector: 0 on the front, 1 on the front of what is left without that, and so on. Equal vectors share a layer.
 pub fn layers(points: &[Vec<f64>]) -> Vec<usize> {
     let mut layer = vec![usize::MAX; points.len()];
     let mut left: Vec<usize> = (0..points.len()).collect();
@@ -48,8 +47,8 @@ pub fn layers(points: &[Vec<f64>]) -> Vec<usize> {
     layer
 }
 
-/// The numbers of the vectors of the first layers, layer by layer: as many layers as have `n` vectors together, or all. Unlike
-/// [`layers`] it looks no further.
+/// The indices of the vectors of the first layers, layer by layer: as many layers as it takes to have `n` vectors, or all. Unlike
+/// [`layers`] it stops there.
 pub(crate) fn best_layers(points: &[Vec<f64>], n: usize) -> Vec<usize> {
     let mut best: Vec<usize> = Vec::new();
     let mut left: Vec<usize> = (0..points.len()).collect();
@@ -61,7 +60,7 @@ pub(crate) fn best_layers(points: &[Vec<f64>], n: usize) -> Vec<usize> {
     best
 }
 
-/// Of these vectors, those that none of them dominates; in order, if they are.
+/// The indices out of `among` whose vectors none of the others dominates; sorted if `among` is.
 fn non_dominated(points: &[Vec<f64>], among: &[usize]) -> Vec<usize> {
     let mut front: Vec<usize> = Vec::new();
     for &i in among {
@@ -73,20 +72,20 @@ fn non_dominated(points: &[Vec<f64>], among: &[usize]) -> Vec<usize> {
     front
 }
 
-/// The volume of what is above `reference` and covered by any of the vectors.
+/// The hypervolume: the volume above `reference` that is covered by any of the vectors.
 pub fn hypervolume(points: &[Vec<f64>], reference: &[f64]) -> f64 {
     let is_above = |point: &&Vec<f64>| point.iter().zip(reference).all(|(x, r)| x > r);
     let shifted = |point: &Vec<f64>| point.iter().zip(reference).map(|(x, r)| x - r).collect();
     volume(points.iter().filter(is_above).map(shifted).collect())
 }
 
-/// By how much the hypervolume rises if `point` joins the vectors.
+/// How much the hypervolume grows if `point` joins the vectors.
 pub fn gain(points: &[Vec<f64>], reference: &[f64], point: &[f64]) -> f64 {
     let own = hypervolume(&[point.to_vec()], reference);
     if own > 0.0 { (own - hypervolume(&limited(points, point), reference)).max(0.0) } else { 0.0 }
 }
 
-/// What the hypervolume would lose without each of the vectors.
+/// How much hypervolume each of the vectors contributes: what would be lost without it.
 pub fn contributions(points: &[Vec<f64>], reference: &[f64]) -> Vec<f64> {
     let without = |i: usize| -> Vec<Vec<f64>> {
         points.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, point)| point.clone()).collect()
@@ -105,9 +104,8 @@ pub fn ranges(points: &[Vec<f64>]) -> Option<Vec<(f64, f64)>> {
     Some(ranges)
 }
 
-/// A reference for vectors that come without one, or with one for some of their entries: where there is none, a tenth of the
-/// front's range below its worst value. If the front has no range there, that of all vectors, or else a tenth of the value's size.
-/// `None` without a vector.
+/// The reference to use: `wanted` where it is given, otherwise a tenth of the front's range below its worst value. If the front has
+/// no range in an entry, that of all vectors counts, or else the size of the value. `None` without a vector.
 pub fn reference(points: &[Vec<f64>], wanted: &[Option<f64>]) -> Option<Vec<f64>> {
     let on_front: Vec<Vec<f64>> = front(points).into_iter().map(|i| points[i].clone()).collect();
     let inferred = |((low, high), (least, most)): ((f64, f64), (f64, f64))| {
@@ -118,8 +116,8 @@ pub fn reference(points: &[Vec<f64>], wanted: &[Option<f64>]) -> Option<Vec<f64>
     Some(inferred.zip(wanted).map(|(inferred, wanted)| wanted.unwrap_or(inferred)).collect())
 }
 
-/// The number of the vector at the knee of a front: the one that covers most between the front's worst values and itself, each in
-/// units of the front's range. It gives up little of anything. Of equals the first; `None` without a vector.
+/// The index of the vector at the knee of a front: the one that covers most of the front's box, in units of the front's ranges. It
+/// gives up little in any entry. The first of equal ones; `None` without a vector.
 pub fn knee(front: &[Vec<f64>]) -> Option<usize> {
     let ranges = ranges(front)?;
     let share =
@@ -135,7 +133,7 @@ pub fn knee(front: &[Vec<f64>]) -> Option<usize> {
         .map(|(i, _)| i)
 }
 
-/// Each of the vectors, nowhere better than `point`.
+/// The vectors, with each entry cut down to that of `point`.
 fn limited(points: &[Vec<f64>], point: &[f64]) -> Vec<Vec<f64>> {
     points.iter().map(|other| other.iter().zip(point).map(|(a, b)| a.min(*b)).collect()).collect()
 }
@@ -161,7 +159,7 @@ fn volume(points: Vec<Vec<f64>>) -> f64 {
     }
 }
 
-/// The area covered by non-dominated pairs that come with their second entries falling, and so with rising first ones.
+/// The area covered by non-dominated pairs in the order of falling second entries, and so of rising first ones.
 fn area(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (mut area, mut covered) = (0.0, 0.0);
     for (x, y) in pairs {
@@ -171,8 +169,8 @@ fn area(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     area
 }
 
-/// The volume covered by triples that come with their third entries falling: slab by slab, with the area that the triples so far
-/// cover in each.
+/// The volume covered by triples in the order of falling third entries: slab by slab, each with the area that the triples so far
+/// cover.
 fn stacked(points: &[Vec<f64>]) -> f64 {
     let mut stairs: Vec<(f64, f64)> = Vec::new(); // second entries falling, first ones rising
     let mut volume = 0.0;
@@ -209,7 +207,7 @@ mod tests {
         (1..7_usize).prop_flat_map(|d| vectors(d, 9).prop_map(move |points| (d, points)))
     }
 
-    /// By inclusion and exclusion.
+    /// The hypervolume by inclusion and exclusion.
     fn brute_force(points: &[Vec<f64>], reference: &[f64]) -> f64 {
         let corner = |subset: u32| {
             let mut low = vec![f64::INFINITY; reference.len()];

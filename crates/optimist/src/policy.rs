@@ -1,11 +1,11 @@
-//! What an optimizer is: a rule that turns what has happened into the next point to try.
+//! Policies: rules that turn what has happened into the next point to try.
 //!
-//! Given: the history and a generator. Gives: a suggestion, and in the end the point to bet on. A policy owns neither: the
-//! history belongs to an [`Optimizer`](crate::Optimizer), which folds what happens into it.
+//! Given: the history and a generator. Gives: a suggestion, and in the end the recommended point. A policy owns neither: the
+//! history belongs to an [`Optimizer`](crate::Optimizer), which updates it.
 //!
-//! The contract: a suggestion is a pure function of the history, of what the policy remembers of it, and of the generator. What
-//! is remembered is a fold too ([`Policy::remember`]). So a policy that is given the record of a run, and was never asked for
-//! anything, suggests what the original does, bit for bit. A cache may save time and must change nothing.
+//! The contract: a suggestion is a pure function of the history, of what the policy remembers of it, and of the generator. What it
+//! remembers is a fold over the history too ([`Policy::remember`]). So a policy that is given the record of a run, and was never
+//! asked for anything, suggests what the original does, bit for bit. A cache may save time and must not change anything.
 
 use std::any::Any;
 
@@ -29,50 +29,68 @@ pub struct Suggestion {
 #[serde(tag = "phase", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Why {
-    /// No model was asked: a uniform or evenly spread point, as in Phase I of GO-UCB.
+    /// Without a model: a uniform or evenly spread point, as in Phase I of GO-UCB.
     Explore,
     /// Phase II of GO-UCB: the best point under the most optimistic weights of the confidence ball.
     Optimism {
         /// The family of functions that explained the data best.
         family: String,
-        /// √β_t: how many standard deviations of optimism it took.
+        /// √β_t: how many standard deviations of optimism it took to choose this point.
         radius: f64,
     },
-    /// The best point once more: two values at one point tell noise from an objective that is rough.
+    /// The best point once more: two values at one point distinguish noise from an objective that is rough.
     Repeat,
-    /// Another optimizer's model chose it.
+    /// The model of another optimizer chose it.
     Model {
-        /// By what, such as "expected improvement".
+        /// The criterion, such as "expected improvement".
         rule: String,
     },
-    /// A model should have chosen it and could not: it was drawn at random instead.
+    /// Drawn at random, because the model could not choose a point.
     Random {
-        /// What went wrong.
+        /// Why it could not.
         because: String,
     },
-    /// A reason that a later version of Optimist has recorded.
+    /// A reason that only a later version of Optimist knows.
     #[serde(other)]
     Unknown,
 }
 
 impl Suggestion {
-    /// A point that no model has chosen.
+    /// A point chosen without a model.
     pub fn explore(x: Vec<f64>) -> Self {
         Self { x, why: Why::Explore }
     }
 
-    /// A point that a model has chosen by this rule.
+    /// A point that a model chose by this criterion.
     pub fn by_model(x: Vec<f64>, rule: &str) -> Self {
         Self { x, why: Why::Model { rule: rule.to_owned() } }
     }
 
-    /// A point drawn at random, for want of a better one.
+    /// A point that was tried before, to measure the noise there.
+    pub(crate) fn repeat(x: Vec<f64>) -> Self {
+        Self { x, why: Why::Repeat }
+    }
+
+    /// A point drawn at random because no model could choose one.
     pub fn random(x: Vec<f64>, because: impl ToString) -> Self {
         Self { x, why: Why::Random { because: because.to_string() } }
     }
+
+    /// What a search found; a random point if everything it found has been tried, or if it failed.
+    pub(crate) fn or_random(
+        found: Result<Option<Self>, impl ToString>,
+        history: &History,
+        rng: &mut Rng,
+    ) -> Self {
+        match found {
+            Ok(Some(suggestion)) => suggestion,
+            Ok(None) => Self::random(history.fresh_uniform(rng), "every point that was found has been tried"),
+            Err(failure) => Self::random(history.fresh_uniform(rng), failure),
+        }
+    }
 }
 
-/// As users read it, in a few words.
+/// A few words for users.
 impl std::fmt::Display for Why {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -86,61 +104,61 @@ impl std::fmt::Display for Why {
     }
 }
 
-/// What has just happened to a history.
+/// A change of a history.
 #[derive(Debug, Clone, Copy)]
 pub enum Change<'a> {
-    /// This point is going to be tried.
+    /// This point was proposed.
     Proposed(&'a [f64]),
-    /// This is what became of a point.
+    /// This observation was told.
     Told(&'a Observation),
-    /// This point's outcome will never be told.
+    /// This point was withdrawn.
     Withdrawn(&'a [f64]),
 }
 
-/// What a policy remembers beside the history, as it was at some moment; `None` of a policy that remembers nothing.
+/// A copy of what a policy remembers in addition to the history; `None` if it remembers nothing.
 pub type Memory = Option<Box<dyn Any + Send>>;
 
 /// Suggests points, given what has happened.
 pub trait Policy: Send {
-    /// A point to try next: never one that is pending while there is anything else to suggest. No later suggestion depends on
-    /// whether this one was made.
+    /// A point to try next. Never one that is pending, unless there is nothing else to suggest. Later suggestions must not depend
+    /// on whether this one was made.
     fn suggest(&self, history: &History, rng: &mut Rng) -> Suggestion;
 
-    /// Folds a change, which `history` has already, into what is remembered beside the history. Most policies remember nothing.
+    /// Updates what the policy remembers after a change, which `history` has already. Most policies remember nothing.
     fn remember(&mut self, _change: Change<'_>, _history: &History) {}
 
-    /// A copy of what it remembers.
+    /// A copy of what the policy remembers.
     fn memory(&self) -> Memory {
         None
     }
 
-    /// Remembers what [`Policy::memory`] gave, and nothing that has happened since.
+    /// Restores what [`Policy::memory`] returned, forgetting what has happened since.
     fn restore(&mut self, _memory: Memory) {}
 
-    /// The point to bet on; `None` before the first value.
+    /// The recommended point; `None` before the first value.
     fn recommend(&self, history: &History) -> Option<Recommendation> {
         history.best()
     }
 
-    /// The best points so far, best first, none twice: by what the model expects, where there is one. `n` of them, or fewer
-    /// if there are no more.
+    /// The best `n` points so far, best first, without repeats; fewer if there are no more. Ranked by what the model expects, if
+    /// there is one.
     fn ranking(&self, history: &History, n: usize) -> Vec<Recommendation> {
         history.ranking(n)
     }
 
-    /// Points that every outcome was measured at, each once, and what is believed of them: those that may be among the best.
+    /// The points that may be among the best, out of those where every outcome was measured, without repeats; with the expected
+    /// values of all outcomes.
     fn candidates(&self, history: &History) -> Vec<Candidate> {
         outcomes::measured(history)
     }
 
-    /// By how much the best value is expected to rise with the next trial, on the scale of the observations; `None` for a policy
-    /// that cannot say.
+    /// The expected improvement of the best value with the next trial, on the scale of the observations; `None` if the policy
+    /// doesn't know.
     fn expected_gain(&self, _history: &History) -> Option<f64> {
         None
     }
 
-    /// What a user should know before trusting the suggestions, as whole sentences: an assumption that does not hold. Empty as a
-    /// rule.
+    /// What a user should know before trusting the suggestions, as complete sentences: assumptions that don't hold. Usually empty.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }

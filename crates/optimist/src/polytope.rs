@@ -1,10 +1,9 @@
 //! The points of a box that satisfy linear constraints: a convex polytope.
 //!
-//! Given: bounds, and rows `normal · x ≤ bound` or `= bound`.
-//! Gives: the nearest point of it (`project`), points spread uniformly over it (`place`, `sample`), its middle, its
-//! extremes and the directions it extends in. Equalities, given or implied, cost no more than inequalities: nothing is
-//! done by waiting for random points to satisfy them.
-//! Does not know: parameters, grids, units. Coordinates are meant to be of order 1.
+//! Given: bounds, and rows `normal · x ≤ bound` or `= bound`. Gives: the nearest point (`project`), uniform points (`place`,
+//! `sample`), the middle, the extremes and the directions it extends in. Equalities, given or implied, cost no more than
+//! inequalities: points are constructed, not drawn until some satisfy them. Does not know: parameters, grids, units. Coordinates
+//! are of order 1.
 
 mod nearest;
 mod walk;
@@ -16,33 +15,33 @@ use rand::RngExt;
 use crate::linalg::{add_scaled, dot};
 use crate::optimizer::{Rng, rng};
 
-/// How far beyond a face a point may be and still count as inside. Half of what domains allow, so that what is inside
-/// here is feasible there.
+/// How far beyond a face a point may be and still count as inside. Half the tolerance of domains, so that points inside here are
+/// feasible there.
 pub(crate) const TOLERANCE: f64 = 5e-10;
 
-/// A face that no point is farther from than this is one that all points lie on.
+/// If no point is farther from a face than this, all points lie on it.
 const FLAT: f64 = 1e-9;
 
-/// Bounds that are farther away are out of reach all the same.
+/// Bounds farther away than this are out of reach, and treated as this far.
 const FAR: f64 = 1e3;
 
-/// Points thrown at a simple set around the polytope before a walk: more than one in twenty hits is as good as sure to be
-/// found, and misses cost less than a walk.
+/// Draws from a simple set around the polytope before a walk is used: if more than one in twenty is inside, one is almost certain
+/// to be found, and misses cost less than a walk.
 const N_THROWS: usize = 16;
 
-/// One constraint.
+/// A linear constraint.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
-    /// Of length 1.
+    /// The normal vector, of length 1.
     normal: Vec<f64>,
     bound: f64,
     is_equality: bool,
 }
 
-/// Rows that no point of the box satisfies together.
+/// Rows that exclude each other in the box.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Conflict {
-    /// Their indices; none if only the bounds exclude each other.
+    /// The indices of the rows; none if only the bounds exclude each other.
     pub(crate) rows: Vec<usize>,
 }
 
@@ -52,15 +51,15 @@ pub(crate) struct Polytope {
     lower: Vec<f64>,
     upper: Vec<f64>,
     rows: Vec<Row>,
-    /// For each face, a point that is as far from it as any: lower bounds, upper bounds, rows that are no equalities.
+    /// For each face, a point as far from it as possible. Faces are in the order of `faces`.
     extremes: Vec<Vec<f64>>,
     /// For each face, whether all points lie on it.
     is_flat: Vec<bool>,
-    /// The mean of the extremes: away from every face that is not flat.
+    /// The mean of the extremes: an inner point.
     centre: Vec<f64>,
-    /// Orthonormal, and any two points differ by a combination of them.
+    /// An orthonormal basis of the differences between points.
     directions: Vec<Vec<f64>>,
-    /// By coordinate: how far points are spread, as the side of a box would have it that they fill.
+    /// For each coordinate, the spread of points: the side of a box with the same standard deviation.
     spread: Vec<f64>,
 }
 
@@ -109,7 +108,7 @@ impl Polytope {
         Ok(polytope)
     }
 
-    /// The part of it within tighter bounds.
+    /// The polytope within tighter bounds.
     ///
     /// # Errors
     /// If there is none.
@@ -166,8 +165,8 @@ impl Polytope {
         if in_order { nearest::nearest(x, lower, upper, &self.rows).ok() } else { None }
     }
 
-    /// The point for u in [0, 1]^n: uniform if u is. Neighbours stay neighbours wherever `throw` hits; elsewhere a walk
-    /// that u is the seed of takes over.
+    /// The point for u in [0, 1]^n: uniform if u is. Where `throw` succeeds it is continuous in u; elsewhere u is the seed of a
+    /// walk.
     pub(crate) fn place(&self, u: &[f64]) -> Vec<f64> {
         self.throw(u).unwrap_or_else(|| self.walk().settle(&mut rng(seed(u), 0)))
     }
@@ -189,9 +188,9 @@ impl Polytope {
         Walk::new(self)
     }
 
-    /// The point for u of a simple set around the polytope, if it is inside: the box, but a simplex where coordinates have
-    /// a fixed sum. Coordinates with a negative coefficient are counted down from their upper bounds, so that any
-    /// equality is a sum. `None` also where two sums share a coordinate.
+    /// The point for u in a simple set around the polytope, if it is inside: the box, or a simplex where coordinates have a fixed
+    /// sum. Coordinates with a negative coefficient are counted down from their upper bounds, so that any equality is a sum. Also
+    /// `None` where two sums share a coordinate.
     fn throw(&self, u: &[f64]) -> Option<Vec<f64>> {
         let mut x: Vec<f64> =
             (0..u.len()).map(|j| self.lower[j] + u[j] * (self.upper[j] - self.lower[j])).collect();
@@ -211,7 +210,7 @@ impl Polytope {
         self.contains(&x).then_some(x)
     }
 
-    /// Normal and bound of each face: lower bounds, upper bounds, rows that are no equalities.
+    /// Normal and bound of each face: lower bounds, upper bounds, rows that are not equalities.
     fn faces(&self) -> impl Iterator<Item = (Vec<f64>, f64)> {
         let n = self.lower.len();
         let unit = move |j: usize, sign: f64| (0..n).map(|k| if k == j { sign } else { 0.0 }).collect();
@@ -221,13 +220,13 @@ impl Polytope {
         lower.chain(upper).chain(rows.map(|row| (row.normal.clone(), row.bound)))
     }
 
-    /// The point farthest from a face, and whether even that lies on it. A point is pushed away from the face, again and
-    /// again, and put back inside: the proximal point method, which ends at the exact optimum of a linear function.
+    /// The point farthest from a face, and whether even that lies on it. The point is pushed away from the face and projected back
+    /// repeatedly: the proximal point method, which ends at the exact optimum of a linear function.
     fn farthest(&self, normal: &[f64], bound: f64) -> (Vec<f64>, bool) {
         const PUSH: f64 = 1e3;
-        const MOST_PUSHES: usize = 50;
+        const MAX_PUSHES: usize = 50;
         let mut x = self.centre.clone();
-        for _ in 0..MOST_PUSHES {
+        for _ in 0..MAX_PUSHES {
             let mut pushed = x.clone();
             add_scaled(-PUSH, normal, &mut pushed);
             let next = self.project(&self.project(&pushed)); // twice, since rounding errors grow with the push
@@ -241,8 +240,8 @@ impl Polytope {
         (x, is_flat)
     }
 
-    /// An orthonormal basis of what is orthogonal to all equalities and flat faces. Each vector is made of the axis that is
-    /// least explained so far, so that none is made of rounding errors.
+    /// An orthonormal basis of the space orthogonal to all equalities and flat faces. Each vector is made from the axis that is
+    /// least explained so far, so that none consists of rounding errors.
     fn free_directions(&self) -> Vec<Vec<f64>> {
         let n = self.lower.len();
         let equalities = self.rows.iter().filter(|row| row.is_equality).map(|row| row.normal.clone());
@@ -263,7 +262,7 @@ impl Polytope {
         all.split_off(fixed.len())
     }
 
-    /// From the standard deviations of points of a walk; never quite nothing.
+    /// The spread in each coordinate, from the standard deviations of points of a walk; never quite 0.
     fn measured_spread(&self) -> Vec<f64> {
         const N_POINTS: usize = 64;
         const LEAST: f64 = 1e-6;
@@ -279,7 +278,7 @@ impl Polytope {
     }
 }
 
-/// What of a vector is orthogonal to others, of length 1; `None` if there is hardly any.
+/// The part of a vector orthogonal to others, with length 1; `None` if that is almost nothing.
 fn new_direction(mut vector: Vec<f64>, others: &[Vec<f64>]) -> Option<Vec<f64>> {
     const HARDLY_ANY: f64 = 1e-7;
     for _ in 0..2 {
@@ -296,12 +295,12 @@ fn mean(points: &[Vec<f64>]) -> Vec<f64> {
     mean
 }
 
-/// Exponentially distributed if u is uniform: shares of a sum of such numbers are uniform over a simplex.
+/// An exponentially distributed number if u is uniform: shares of a sum of such numbers are uniform over a simplex.
 fn exponential(u: f64) -> f64 {
     -(-u.clamp(f64::EPSILON, 1.0 - f64::EPSILON)).ln_1p()
 }
 
-/// A number of its own for each u: FNV-1a over its bits.
+/// A different seed for each u: FNV-1a over its bits.
 fn seed(u: &[f64]) -> u64 {
     let bytes = u.iter().flat_map(|u| u.to_bits().to_le_bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
@@ -421,7 +420,7 @@ mod tests {
         near(&[9.0, 0.0, 0.0], &[1.0, 0.0, 0.0]);
     }
 
-    /// By coordinate: mean and standard deviation.
+    /// Mean and standard deviation of each coordinate.
     fn moments(points: &[Vec<f64>]) -> Vec<(f64, f64)> {
         let mean = mean(points);
         let variance =

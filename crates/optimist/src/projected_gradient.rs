@@ -10,20 +10,20 @@ use std::collections::VecDeque;
 use crate::lbfgsb::Maximum;
 use crate::linalg::{add_scaled, dot};
 
-/// A step must gain this share of what the slope promises, compared with the lowest of recent values.
-const LEAST_GAIN: f64 = 1e-4;
+/// A step must gain this share of what the slope promises, compared with the lowest of the recent values.
+const MIN_GAIN: f64 = 1e-4;
 
-/// How many values are recent.
+/// How many values count as recent.
 const N_RECENT: usize = 10;
 
-/// How far up the gradient at most, in the largest coordinate: sets are of the size of the unit cube.
+/// Longest step up the gradient, in its largest coordinate: sets are of the size of the unit cube.
 const FARTHEST: f64 = 10.0;
 
-/// A maximum is where steps are shorter.
+/// A climb ends where a step would be shorter.
 const SHORTEST: f64 = 1e-8;
 
-/// Halvings of a step, roughly, before the climb ends.
-const MOST_CUTS: usize = 20;
+/// Most cuts of a step, to about half each, before the climb ends.
+const MAX_CUTS: usize = 20;
 
 /// Climbs from `start`, which is first put into the set. `f` writes its gradient and returns its value; where it
 /// returns something that is not finite the climb turns back. `project` moves a point to the nearest one of the set.
@@ -77,7 +77,7 @@ struct Visited {
     gradient: Vec<f64>,
 }
 
-/// The first point towards x + direction, ever nearer to x, that gains enough.
+/// The first point that gains enough on the way to x + direction, trying shorter and shorter steps.
 fn line_search(
     f: &mut impl FnMut(&[f64], &mut [f64]) -> f64,
     x: &[f64],
@@ -87,11 +87,11 @@ fn line_search(
     promised: f64,
 ) -> Option<Visited> {
     let mut part = 1.0;
-    for _ in 0..MOST_CUTS {
+    for _ in 0..MAX_CUTS {
         let mut visited = Visited { x: x.to_vec(), value: 0.0, gradient: vec![0.0; x.len()] };
         add_scaled(part, direction, &mut visited.x);
         visited.value = f(&visited.x, &mut visited.gradient);
-        if visited.value >= floor + LEAST_GAIN * part * promised && visited.value.is_finite() {
+        if visited.value >= floor + MIN_GAIN * part * promised && visited.value.is_finite() {
             return Some(visited);
         }
         // The peak of the parabola through both values, unless that is hardly a cut, or too much of one.

@@ -1,176 +1,58 @@
-//! The feasible point with the highest score: what every acquisition function is maximised by.
+//! The feasible point with the highest score: how every acquisition function is maximised.
 //!
-//! Given: a score with its gradient, and the region to search. Gives: the best point found there.
-//! Does not know: what the score means, nor what has been tried but for the points to avoid.
+//! Given: a score with its gradient, and the region to search. Gives: the best point found there. Does not know: what the score
+//! means, which points have been tried (the caller passes those to avoid).
 //!
-//! The score is taken on random candidates in one block, then climbed from the best of them: real coordinates by
-//! a quasi-Newton method, or by projected gradients if there are constraints between them, integers and choices by
-//! trying their neighbours and alternatives, always at feasible points. Climbs, and parts of the block, run side by side;
-//! what is found does not depend on how many.
+//! The score is computed at random candidates in one block, then climbed from the best of them: real coordinates by a quasi-Newton
+//! method, or by projected gradients if constraints tie them together; integers and choices by trying other levels, always at
+//! feasible points. Climbs, and parts of the block, run in parallel; the result does not depend on how many threads there are.
 
-use rand::RngExt;
-use rand_distr::{Distribution, StandardNormal};
+mod region;
+
+pub use self::region::Region;
+
 use rayon::prelude::*;
 
-use crate::encode::{AxisKind, Coupling, Domain, FeasibleWalk};
-use crate::lbfgsb::{Pace, maximize_in_box};
+use crate::encode::AxisKind;
+use crate::lbfgsb::{ClimbLimits, maximize_in_box};
 use crate::optimizer::Rng;
 use crate::projected_gradient::maximize_in_set;
 
-/// What is to be as large as possible.
+/// A function of points of the unit cube to maximise.
 pub trait Score: Sync {
-    /// The score at each of many points: a block, since matrix products are cheaper than loops over points.
+    /// The score at each of many points: a block, since one matrix product is faster than a loop over points.
     fn scores(&self, points: &[Vec<f64>]) -> Vec<f64>;
 
     /// The score at x; `grad_x` is set to its gradient.
     fn score_with_grad(&self, x: &[f64], grad_x: &mut [f64]) -> f64;
 }
 
-/// How hard to look.
+/// How much work a search may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effort {
-    /// Candidates spread over the region.
+    /// Number of candidates spread over the region.
     pub spread: usize,
-    /// Candidates near the incumbents.
+    /// Number of candidates near the incumbents.
     pub near: usize,
-    /// Climbs from the best candidates.
+    /// Number of climbs, from the best candidates.
     pub climbs: usize,
-    /// Quasi-Newton steps of a climb, before only the best quarter of the climbs go on.
+    /// Quasi-Newton steps of every climb, after which only the best quarter continues.
     pub first_steps: usize,
-    /// Quasi-Newton steps of those that go on. If this is no more, none does.
+    /// Quasi-Newton steps of the climbs that continue. If it is at most `first_steps`, none does.
     pub steps: usize,
 }
 
 /// Chosen by hand and varied afterwards, on 29 tasks with 261 pairs of runs (docs/results/log.md): half or twice as many
-/// candidates, none near the incumbents, half or twice as many climbs have 1.003 to 1.010 ± 0.007 of the regret. So this
-/// is enough, and more is only slower. What ending climbs early saves is there too.
+/// candidates, none near the incumbents, half or twice as many climbs give 1.003 to 1.010 ± 0.007 of the regret. So this is enough,
+/// and more is only slower. The log also has what ending climbs early saves.
 impl Default for Effort {
     fn default() -> Self {
         Self { spread: 400, near: 300, climbs: 12, first_steps: 8, steps: 40 }
     }
 }
 
-// How a candidate near an incumbent differs from it. All chosen by hand, and none matters (docs/results/log.md; cumulative
-// regret on 29 tasks with 261 pairs of runs, as a ratio to these values).
-
-/// Chance that every coordinate is moved, and not a few. Always: 1.012 ± 0.006; never: 1.006 ± 0.006.
-const MOVE_ALL: f64 = 0.5;
-
-/// Coordinates that are moved otherwise, on average. Never varied.
-const N_MOVED: f64 = 4.0;
-
-/// Standard deviation of a move, in widths of the region. 0.05: 1.010 ± 0.007; 0.2: 1.009 ± 0.007.
-const STEP: f64 = 0.1;
-
-/// Chance that a choice that is moved is drawn anew. 0.6: 0.998 ± 0.001; only two of the tasks have choices.
-const NEW_CHOICE: f64 = 0.3;
-
-/// Where to look: the feasible points of a domain between two corners.
-#[derive(Debug, Clone)]
-pub struct Region<'a> {
-    domain: &'a Domain,
-    /// Lower end of each coordinate; only real coordinates and grids heed it.
-    lower: Vec<f64>,
-    /// Upper end of each coordinate.
-    upper: Vec<f64>,
-    /// What constraints tie together, within these ends if anything is left there.
-    couplings: Vec<Coupling>,
-    /// How far points of the region are spread in each coordinate.
-    widths: Vec<f64>,
-}
-
-impl<'a> Region<'a> {
-    /// The whole domain.
-    pub fn whole(domain: &'a Domain) -> Self {
-        let d = domain.dimension();
-        Self::new(domain, vec![0.0; d], vec![1.0; d], domain.couplings().to_vec())
-    }
-
-    /// The feasible points between two corners, as far as real coordinates and grids are concerned.
-    pub fn between(domain: &'a Domain, lower: Vec<f64>, upper: Vec<f64>) -> Self {
-        let tighter =
-            |coupling: &Coupling| coupling.within(&lower, &upper).unwrap_or_else(|| coupling.clone());
-        let couplings = domain.couplings().iter().map(tighter).collect();
-        Self::new(domain, lower, upper, couplings)
-    }
-
-    fn new(domain: &'a Domain, lower: Vec<f64>, upper: Vec<f64>, couplings: Vec<Coupling>) -> Self {
-        let mut widths: Vec<f64> = lower.iter().zip(&upper).map(|(lower, upper)| upper - lower).collect();
-        for coupling in &couplings {
-            let spread = coupling.polytope().spread();
-            coupling
-                .members()
-                .iter()
-                .zip(spread)
-                .for_each(|(member, spread)| widths[member.column] = *spread);
-        }
-        Self { domain, lower, upper, couplings, widths }
-    }
-
-    /// Feasible points of the region, spread all over it.
-    pub(crate) fn samples(&self, n: usize, rng: &mut Rng) -> Vec<Vec<f64>> {
-        let mut walks = self.walks(rng);
-        let sample = |_| {
-            let mut x = self.domain.sample_axes(rng);
-            for axis in self.domain.axes() {
-                if !matches!(axis.kind, AxisKind::OneHot) {
-                    let column = axis.columns.start;
-                    x[column] = self.lower[column] + x[column] * (self.upper[column] - self.lower[column]);
-                }
-            }
-            walks.iter_mut().for_each(|walk| walk.next(rng, &mut x));
-            self.snap(&mut x);
-            x
-        };
-        (0..n).map(sample).collect()
-    }
-
-    /// A feasible point near `centre`: all coordinates moved or a few, the rest left, but for what constraints make follow.
-    pub(crate) fn sample_near(&self, centre: &[f64], rng: &mut Rng) -> Vec<f64> {
-        let mut x = centre.to_vec();
-        let axes = self.domain.axes();
-        let share = if rng.random_bool(MOVE_ALL) { 1.0 } else { (N_MOVED / axes.len() as f64).min(1.0) };
-        for (index, axis) in axes.iter().enumerate() {
-            if !rng.random_bool(share) {
-                continue;
-            }
-            let column = axis.columns.start;
-            match &axis.kind {
-                AxisKind::OneHot => {
-                    if rng.random_bool(NEW_CHOICE) {
-                        self.domain.set_level(index, rng.random_range(0..axis.columns.len()), &mut x);
-                    }
-                }
-                AxisKind::Real | AxisKind::Grid(_) => {
-                    let normal: f64 = StandardNormal.sample(rng);
-                    x[column] = (x[column] + STEP * self.widths[column] * normal)
-                        .clamp(self.lower[column], self.upper[column]);
-                }
-            }
-        }
-        self.snap(&mut x);
-        x
-    }
-
-    /// Random walks over what constraints tie together, one for each coupling.
-    pub(crate) fn walks(&self, rng: &mut Rng) -> Vec<FeasibleWalk<'_>> {
-        self.couplings.iter().map(|coupling| coupling.walk(rng)).collect()
-    }
-
-    /// Moves x to the nearest feasible point; into the region, as far as constraints are concerned.
-    pub(crate) fn snap(&self, x: &mut [f64]) {
-        self.couplings.iter().for_each(|coupling| coupling.snap(x));
-        self.domain.snap(x);
-    }
-
-    /// The coupling that a column is part of.
-    pub(crate) fn coupling(&self, column: usize) -> Option<&Coupling> {
-        self.couplings.iter().find(|coupling| coupling.has(column))
-    }
-}
-
-/// The best feasible point of the region that is not `taken`. Climbs start at the incumbents too, and candidates are
-/// spread around them. `None` if every point that was looked at is taken.
+/// The best feasible point of the region, among those not `taken`. Climbs also start at the incumbents, and candidates are spread
+/// around them. `None` if every point found is taken.
 pub fn argmax(
     score: &impl Score,
     region: &Region<'_>,
@@ -182,19 +64,19 @@ pub fn argmax(
     search(score, region, incumbents, effort, rng).best_not(taken)
 }
 
-/// What a search came across.
+/// The points that a search found.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// Where climbs ended, and the score there; best first.
+    /// The ends of the climbs, with their scores; best first.
     climbed: Vec<(Vec<f64>, f64)>,
     /// The candidates, best first.
     candidates: Vec<Vec<f64>>,
 }
 
-/// Candidates that are scored together: a quarter of those of the default effort.
+/// Number of candidates that are scored in one block: a quarter of those of the default effort.
 const BLOCK: usize = 175;
 
-/// Looks for high scores, as [`argmax`] does.
+/// Searches for high scores, as [`argmax`] does.
 pub fn search(
     score: &impl Score,
     region: &Region<'_>,
@@ -218,19 +100,19 @@ pub fn search(
     let mut found = Found { climbed, candidates };
     found.sort();
     if effort.steps > effort.first_steps {
-        found.climb_on(|x| search(effort.steps, true).climb(x));
+        found.continue_best(|x| search(effort.steps, true).climb(x));
     }
     found
 }
 
 impl Found {
-    /// Where the best climb ended, and the score there.
+    /// The end of the best climb, with its score.
     pub fn best(&self) -> Option<(&[f64], f64)> {
         self.climbed.first().map(|(x, score)| (x.as_slice(), *score))
     }
 
-    /// Climbs the best quarter of the climbs further.
-    fn climb_on(&mut self, climb: impl Fn(&[f64]) -> (Vec<f64>, f64) + Sync) {
+    /// Continues the best quarter of the climbs.
+    fn continue_best(&mut self, climb: impl Fn(&[f64]) -> (Vec<f64>, f64) + Sync) {
         let best = self.climbed.len().div_ceil(4);
         self.climbed[..best].par_iter_mut().with_max_len(1).for_each(|climbed| {
             let further = climb(&climbed.0);
@@ -241,8 +123,8 @@ impl Found {
         self.sort();
     }
 
-    /// Climbs the best `n` climbs again, over real coordinates only, on another function: a dearer one that the score
-    /// stood for. It sets its gradient and returns its value.
+    /// Climbs again from the ends of the best `n` climbs, over real coordinates only, on a more expensive function that the score
+    /// stands in for. It sets its gradient and returns its value.
     pub fn climb_again(
         &mut self,
         n: usize,
@@ -255,7 +137,7 @@ impl Found {
         self.sort();
     }
 
-    /// The best point that is not `taken`.
+    /// The best of the points that aren't `taken`.
     pub fn best_not(self, taken: impl Fn(&[f64]) -> bool) -> Option<Vec<f64>> {
         self.climbed.into_iter().map(|(x, _)| x).chain(self.candidates).find(|x| !taken(x))
     }
@@ -265,7 +147,7 @@ impl Found {
     }
 }
 
-/// Climbs over the active real coordinates in the region.
+/// Climbs over the active real coordinates.
 fn climb_reals(
     f: impl Fn(&[f64], &mut [f64]) -> f64,
     region: &Region<'_>,
@@ -275,7 +157,7 @@ fn climb_reals(
     climb_columns(f, region, x, steps, |kind| matches!(kind, AxisKind::Real))
 }
 
-/// Climbs over the active coordinates of some kinds, as if all of them were real.
+/// Climbs over the active coordinates of some kinds, treating all of them as real.
 fn climb_columns(
     f: impl Fn(&[f64], &mut [f64]) -> f64,
     region: &Region<'_>,
@@ -294,12 +176,12 @@ fn climb_columns(
     let maximum = if region.couplings.is_empty() {
         // With a first step of at most a tenth of the region the default effort missed the best point of a mixed lattice in
         // 16 balls of 160 (`acquisition`), so in 6. Ending at gains of 1e-4 saved no time.
-        maximize_in_box(f, x, &lower, &upper, Pace::free(steps))
+        maximize_in_box(f, x, &lower, &upper, ClimbLimits::steps(steps))
     } else {
         let project = |z: &mut [f64]| {
             (0..z.len()).for_each(|j| z[j] = z[j].clamp(lower[j], upper[j]));
             if !region.couplings.iter().all(|coupling| coupling.snap_reals(z)) {
-                z.copy_from_slice(x); // x is outside the region, and there is no way in at its levels
+                z.copy_from_slice(x); // x is outside the region, and its levels leave no way in
             }
         };
         maximize_in_set(f, project, x, PROJECTED_STEPS * steps)
@@ -307,26 +189,27 @@ fn climb_columns(
     (maximum.x, maximum.value)
 }
 
-/// Projected gradients take more steps than a quasi-Newton method, about so many times.
+/// Projected gradients take about this many times the steps of a quasi-Newton method.
 const PROJECTED_STEPS: usize = 2;
 
-/// Rounds of moving levels, at the most.
+/// Most rounds of moving levels.
 const MAX_SWEEPS: usize = 10;
 
-/// With more grids than this, a climb that will go on leaves them where rounding put them, and others only look at their next levels.
+/// With more grids than this, a climb that will be continued leaves them where rounding put them, and the others only try the next
+/// levels.
 const MANY_GRIDS: usize = 20;
 
 struct Search<'a, S> {
     score: &'a S,
     region: &'a Region<'a>,
     steps: usize,
-    /// Whether grids are moved level by level, however many they are.
+    /// Whether grids are moved level by level, no matter how many there are.
     polishes: bool,
 }
 
 impl<S: Score> Search<'_, S> {
-    /// Real coordinates, then levels, until neither gains. Grids are first climbed as if they were real, and rounded: in many
-    /// dimensions that is far quicker than level by level, and leaves little to do there.
+    /// Alternates real coordinates and levels until neither gains. Grids are first climbed as if they were real, and rounded: in
+    /// many dimensions that is far quicker than going level by level, and leaves little to do there.
     fn climb(&self, start: &[f64]) -> (Vec<f64>, f64) {
         let axes = self.region.domain.axes();
         let has_levels = axes.iter().any(|axis| !matches!(axis.kind, AxisKind::Real));
@@ -351,7 +234,7 @@ impl<S: Score> Search<'_, S> {
         climb_reals(|x, grad_x| self.score.score_with_grad(x, grad_x), self.region, x, self.steps)
     }
 
-    /// Where a climb over reals and grids ends, rounded; the start, if that is better or if constraints tie them together.
+    /// The end of a climb over reals and grids, rounded; the start if that is better, or if there are constraints.
     fn climb_rounded(&self, start: &[f64]) -> Vec<f64> {
         if !self.region.couplings.is_empty() {
             return start.to_vec();
@@ -364,8 +247,8 @@ impl<S: Score> Search<'_, S> {
         if scores[1] > scores[0] { x } else { start.to_vec() }
     }
 
-    /// Moves grids and choices to better levels, until none gains. All alternatives of all axes are scored in one block; the best of
-    /// each axis are taken together where that is better than the best one alone.
+    /// Moves grids and choices to better levels until none gains. All alternatives on all axes are scored in one block; then the
+    /// best of each axis are combined, if that is better than the best one alone.
     fn climb_levels(&self, mut x: Vec<f64>, mut value: f64) -> (Vec<f64>, f64) {
         let domain = self.region.domain;
         for _ in 0..MAX_SWEEPS {
@@ -403,7 +286,7 @@ impl<S: Score> Search<'_, S> {
             && axes.filter(|axis| matches!(axis.kind, AxisKind::Grid(_))).count() > MANY_GRIDS
     }
 
-    /// x with each axis at its best level; `None` if constraints tie them together.
+    /// x with each axis at its best level; `None` if there are constraints.
     fn together(&self, x: &[f64], best_of_axis: &[Option<(f64, &[f64])>]) -> Option<Vec<f64>> {
         if !self.region.couplings.is_empty() {
             return None;
@@ -418,7 +301,7 @@ impl<S: Score> Search<'_, S> {
         Some(together)
     }
 
-    /// The points that differ from x in the level of one axis: all of them if they are few, else steps of growing length.
+    /// The points that differ from x in the level of one axis: all levels if there are few, otherwise steps of increasing length.
     fn alternatives(&self, index: usize, x: &[f64]) -> Vec<Vec<f64>> {
         let (domain, axis) = (self.region.domain, &self.region.domain.axes()[index]);
         let Some(level) = domain.level(index, x) else { return Vec::new() };
@@ -447,8 +330,8 @@ impl<S: Score> Search<'_, S> {
         let Some(coupling) = self.region.coupling(column) else {
             return others.filter_map(|other| self.moved(index, other, x, |_| true)).collect();
         };
-        // Others of its coupling follow: all of them as little as they can or, for a step to the next level, each
-        // one alone.
+        // The other coordinates of the coupling follow: all of them as little as possible or, for a step to the next level,
+        // each one alone.
         let partners =
             || coupling.members().iter().filter(|member| member.grid.is_some() && member.column != column);
         let follow = |other: usize| {
@@ -462,7 +345,7 @@ impl<S: Score> Search<'_, S> {
         others.flat_map(follow).collect()
     }
 
-    /// x with one axis moved to another level; `None` if the others cannot `follow`.
+    /// x with one axis moved to another level; `None` if the coordinates tied to it can't `follow`.
     fn moved(
         &self,
         index: usize,

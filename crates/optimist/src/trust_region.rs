@@ -1,48 +1,47 @@
-//! The box around the best point so far in which the next one is looked for.
+//! The trust region: a box around the best point so far, in which the next one is searched for.
 //!
-//! A family that is wrong far away from the data is often right nearby. The box begins at half the cube to either side; after a
-//! few successes in a row it doubles, after more failures it halves (after TuRBO, Eriksson et al. 2019). When it has become tiny it
-//! sweeps through all widths, from the whole cube down, a trial each: once the near surroundings are known, nobody can tell how
-//! far away the next gain is. docs/results/log.md has what other ways of starting and of starting over did.
+//! A family that is wrong far away from the data is often right nearby. The box begins at half the cube to either side; after a few
+//! successes in a row it doubles, after more failures it halves (after TuRBO, Eriksson et al. 2019). Once it has become tiny it
+//! sweeps through all widths, from the whole cube down, a trial each: when the neighbourhood has been explored, there is no telling
+//! how far away the next gain is. docs/results/log.md says how other ways of starting and of starting over did.
 //!
-//! Towards the end of a run that has found nothing for long the box is tiny for good: what has not been found in twice the
-//! time that is left will hardly be found in it, and a look at the near surroundings costs little and may improve the answer.
+//! Towards the end of a run without a gain the box is tiny for good: what was not found in twice the remaining time will hardly be
+//! found in it, and searching close to the best point costs little and may improve the answer.
 //!
-//! A value that is exactly the best one again is a success, though no gain. Accuracies, counts and rounded scores are level
-//! over whole stretches: it costs nothing to look further there, and a smaller box would show the same once more.
+//! A value equal to the best one counts as a success, though not as a gain. Accuracies, counts and rounded scores have plateaus:
+//! searching further costs nothing there, and a smaller box would only show the same value again.
 //!
-//! The edges of the cube are approached step by step. A bound that a person wrote down is often where things break (a
-//! learning rate of nothing, a sample of no one), a model that saw no point there knows nothing of it, and yet a
-//! trend is always highest at an edge.
+//! The edges of the cube are approached step by step. A bound that a person wrote down is often where things break (a learning rate
+//! of 0, a sample of 1), a model that saw no point there knows nothing about it, and yet a trend is always highest at an edge.
 //!
-//! Choices are never left out, and of a grid the next levels are always in the box: else a switch would be stuck as soon as the
-//! box is narrower than the cube.
+//! All choices are always in the box, and so are the neighbouring levels of a grid: otherwise a switch would be stuck as soon as
+//! the box is narrower than the cube.
 
 use crate::encode::AxisKind;
 use crate::history::History;
 use crate::optimizer::Observation;
+use crate::search::Region;
 
-/// Half-width of a box that holds the cube from anywhere in it.
+/// Half-width of a box that contains the cube wherever its centre is.
 pub const WHOLE: f64 = 1.0;
 
 /// Half-width of the first box.
 const FIRST: f64 = 0.5;
 
-/// When the box grows, shrinks and starts over.
+/// How the trust region grows, shrinks and starts over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrustRegion {
-    /// Successes in a row, values no worse than the best before them, after which the box doubles.
+    /// How many successes in a row (values no worse than the best one before) double the box.
     pub successes: usize,
-    /// Failures without a gain among them after which it halves, on the first way down.
+    /// How many failures without a gain among them halve the box, before it has been tiny.
     pub failures: usize,
-    /// The same once it has been tiny.
+    /// How many failures halve the box once it has been tiny.
     pub failures_in_sweep: usize,
-    /// Half-width below which it is tiny and starts over at full size, in units of the cube's side.
+    /// Half-width below which the box is tiny and starts over at full size, in units of the cube's side.
     pub smallest: f64,
-    /// The search is over, and the box of this smallest half-width, once it has gone without a gain for this many times as long as
-    /// what is left of the run.
+    /// The box stays at its smallest half-width once the run has gone without a gain for this many times as long as it still has.
     pub patience: usize,
-    /// How much of the way from the outermost point told to the edge of the cube one step may go.
+    /// The share of the distance from the outermost point told to the edge of the cube that one step may cover.
     pub approach: f64,
 }
 
@@ -52,15 +51,15 @@ impl Default for TrustRegion {
     }
 }
 
-/// How wide the box is, and what that follows from.
+/// The width of the box, and the counts that it follows from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Width {
-    /// Half-width, in units of the cube's side.
+    /// Half-width of the box, in units of the cube's side.
     half: f64,
-    /// Whether it has been tiny.
+    /// Whether the box has been tiny.
     sweeps: bool,
     successes: usize,
-    /// Since the last gain, or since the box was halved.
+    /// Failures since the last gain, or since the box was halved.
     failures: usize,
     best: f64,
     n_told: usize,
@@ -84,7 +83,7 @@ impl TrustRegion {
         })
     }
 
-    /// One more trial was told. One that gave no value is a failure.
+    /// Updates the width after a trial. A trial without a value is a failure.
     fn update(&self, width: &mut Width, explore: usize, value: Option<f64>) {
         let gained = value.is_some_and(|value| value > width.best);
         let failed = value.is_none_or(|value| value < width.best);
@@ -107,23 +106,30 @@ impl TrustRegion {
         }
     }
 
-    /// Half-width of the next box, after `n_rounds` of the `horizon` trials of Phase II. Beyond the horizon the search goes on.
+    /// Half-width of the next box, after `n_rounds` of the `horizon` trials of Phase II. Beyond the horizon the search simply
+    /// continues.
     pub fn half_width(&self, width: &Width, n_rounds: usize, horizon: usize) -> f64 {
         let left = horizon.saturating_sub(n_rounds);
-        // Trials of others, told before or in between, are not what this run found in its time.
+        // Trials that this run did not propose don't count as time without a gain.
         let since_gain = width.since_gain.min(n_rounds);
-        let is_over = left > 0 && since_gain >= left.saturating_mul(self.patience);
-        if is_over { self.smallest } else { width.half }
+        let is_final = left > 0 && since_gain >= left.saturating_mul(self.patience);
+        if is_final { self.smallest } else { width.half }
     }
 
-    /// The corners of the box of this half-width around `centre`, one of the points told.
-    pub fn around(&self, centre: &[f64], half: f64, history: &History) -> (Vec<f64>, Vec<f64>) {
+    /// The feasible points of the box of this half-width around `centre`, one of the points told.
+    pub(crate) fn region<'a>(&self, centre: &[f64], half_width: f64, history: &'a History) -> Region<'a> {
+        let (lower, upper) = self.corners(centre, half_width, history);
+        Region::between(history.domain(), lower, upper)
+    }
+
+    /// The corners of that box.
+    fn corners(&self, centre: &[f64], half: f64, history: &History) -> (Vec<f64>, Vec<f64>) {
         let domain = history.domain();
         let (mut lower, mut upper) = (vec![0.0; domain.dimension()], vec![1.0; domain.dimension()]);
         let Some((lowest, highest)) = history.extent() else { return (lower, upper) };
         for axis in domain.axes() {
             let j = axis.columns.start;
-            // Beyond the outermost values told, and around the centre: the next level of a grid at least.
+            // At least the next level of a grid, beyond the outermost values told and around the centre.
             let next = |x: f64| match axis.kind {
                 AxisKind::Grid(grid) => {
                     let level = grid.nearest(x);
@@ -170,7 +176,7 @@ mod tests {
         for x in points {
             history.tell(Observation { x: x.to_vec(), outcome: Outcome::Failed }).unwrap();
         }
-        TrustRegion::default().around(&points[points.len() - 1], half, &history)
+        TrustRegion::default().corners(&points[points.len() - 1], half, &history)
     }
 
     fn close(a: &[f64], b: &[f64]) -> bool {
@@ -270,7 +276,7 @@ mod tests {
         assert_eq!(["=", "=-"].map(then), [0.25, 0.125], "level ground is worth another trial of this width");
     }
 
-    /// Half-width of the box after these trials, all of them asked for, with so many to go.
+    /// Half-width of the box after these trials, all of them proposed, with `left` trials to go.
     fn half_with_left(trials: &str, left: usize) -> f64 {
         TrustRegion::default().half_width(&width_after(trials), trials.len(), trials.len() + left)
     }

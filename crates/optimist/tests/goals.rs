@@ -1,4 +1,4 @@
-//! Several outcomes, method by method: what every optimizer that knows them must do, and what the others say.
+//! Several outcomes, method by method: what every optimizer that supports them must do, and what the others say.
 
 use optimist::encode::{Domain, Encoding};
 use optimist::space::{Kind, Parameter, Space, Value};
@@ -8,7 +8,7 @@ use optimist::{
 
 const UP: Goal = Goal::Maximize { reference: None };
 
-/// Methods that know several goals, and those that know one with constraints.
+/// Methods that support several goals, and those that support one with constraints.
 const SEVERAL: [&str; 6] = ["go-ucb", "gp-ei", "tpe", "nsga-ii", "sobol", "random"];
 const CONSTRAINED: [&str; 7] = ["go-ucb", "gp-ei", "tpe", "cma-es", "nsga-ii", "sobol", "random"];
 
@@ -20,7 +20,7 @@ fn goals(goals: &[Goal]) -> Goals {
     Goals::new(goals.to_vec()).unwrap()
 }
 
-/// What is wanted, and of which methods.
+/// Goals, with the methods that support them.
 fn cases() -> Vec<(Goals, &'static [&'static str])> {
     vec![
         (goals(&[UP, at_least(-0.3)]), &CONSTRAINED),
@@ -155,10 +155,10 @@ fn methods_that_cannot_pursue_goals_say_so() {
     };
     let (constrained, several) = (goals(&[UP, at_least(0.0)]), goals(&[UP, UP]));
     for name in ["gp-pi", "gp-ucb", "turbo"] {
-        assert!(problem(name, &constrained).contains(&format!("optimizer `{name}` knows one outcome")));
+        assert!(problem(name, &constrained).contains(&format!("optimizer `{name}` supports one outcome")));
         problem(name, &several);
     }
-    assert!(problem("cma-es", &several).contains("knows one goal"));
+    assert!(problem("cma-es", &several).contains("supports one goal"));
     assert!(problem("go-ucb:paper", &several).contains("preset `default`"));
     assert!(problem("go-ucb:aim=regret", &several).contains("one goal"));
 }
@@ -190,7 +190,7 @@ fn too_few_outcomes_are_refused_and_nothing_is_learnt() {
     assert!(optimizer.history().observations().is_empty());
 }
 
-/// The best value that meets the bound, of one goal that rises towards where the bound is broken.
+/// The best value that meets the bound, for one goal that rises towards where the bound is violated.
 fn best_feasible(name: &str, seed: u64) -> f64 {
     let goals = goals(&[UP, at_least(0.0)]);
     let mut optimizer =
@@ -217,7 +217,7 @@ fn models_find_the_best_point_on_a_boundary() {
 }
 
 #[test]
-fn before_anything_is_feasible_the_search_goes_to_where_that_is_hopeful() {
+fn before_anything_is_feasible_the_search_goes_where_that_is_likely() {
     for name in ["go-ucb", "gp-ei"] {
         let goals = goals(&[UP, at_least(-0.001)]);
         let mut optimizer =

@@ -1,4 +1,4 @@
-//! What every baseline must do, whatever it is: checks that each runs on itself in a line.
+//! What every baseline must do: checks that each one runs on itself in a line.
 
 use super::Random;
 use crate::encode::{Domain, Encoding};
@@ -9,19 +9,19 @@ use crate::space::{Kind, Parameter, Space, Value};
 /// What is maximised.
 type Function<'a> = &'a dyn Fn(&[f64]) -> f64;
 
-/// How the policy to be checked is made, with a seed.
+/// Makes the policy to check, with a seed.
 pub(super) type Build<'a> = &'a dyn Fn(&Domain, u64) -> Box<dyn Policy>;
 
 fn start(build: Build, domain: &Domain, seed: u64) -> Optimizer {
     Optimizer::new(domain.clone(), build(domain, seed))
 }
 
-/// All checks of conduct; none of them is about how good the optimizer is.
+/// All checks of the contract; none of them is about how good the optimizer is.
 pub(super) fn all(build: Build) {
     conduct(build, 5);
 }
 
-/// The same with fewer seeds, for optimizers that take their time.
+/// All checks of the contract with fewer seeds, for slow optimizers.
 pub(super) fn all_once(build: Build) {
     conduct(build, 1);
 }
@@ -36,7 +36,7 @@ fn conduct(build: Build, n_seeds: u64) {
     hostile_values_are_survived(build);
 }
 
-/// A choice of methods of which one has a choice of variants, of which one has a depth.
+/// A choice of methods, one of which has a choice of variants, one of which has a depth.
 pub(super) fn conditional() -> Domain {
     let choices = |names: &[&str]| Kind::Categorical { choices: names.iter().map(|&n| n.into()).collect() };
     let parameters = vec![
@@ -53,8 +53,8 @@ pub(super) fn conditional() -> Domain {
     Encoding::new(Space::new(parameters).expect("a valid space")).domain().clone()
 }
 
-/// A mixture of which one part comes in steps, integers that share a budget with a real, a category, and a parameter that
-/// waits for one of the integers.
+/// A mixture with one part in steps, integers that share a budget with a real, a category, and a parameter that depends on one of
+/// the integers.
 pub(super) fn constrained() -> Domain {
     let share = |step| Kind::Float { low: 0.0, high: 1.0, log: false, step };
     let count = || Kind::Int { low: 0, high: 6, log: false, step: None };
@@ -134,7 +134,7 @@ fn known(y: f64) -> Outcome {
     Outcome::Value { y, noise_std: None }
 }
 
-/// Two flags of which the second waits for the first.
+/// Two flags, the second of which depends on the first.
 fn three_points() -> Domain {
     let flags = vec![Parameter::new("a", Kind::Bool), Parameter::new("b", Kind::Bool).when("a", true)];
     Encoding::new(Space::new(flags).expect("a valid space")).domain().clone()

@@ -1,23 +1,22 @@
-//! CMA-ES: a normal distribution that moves, grows and turns towards what was good (Hansen's tutorial,
-//! arXiv:1604.00772, with negative weights), on any domain and told in any order.
+//! CMA-ES: a normal distribution that adapts its mean, size and shape to the best points (Hansen's tutorial, arXiv:1604.00772, with
+//! negative weights), on any domain and told in any order.
 //!
-//! Given: outcomes. Gives: points drawn from the distribution.
-//! The distribution itself is in `distribution`, what its numbers mean in the domain in `genotype`.
+//! Given: outcomes. Gives: points drawn from the distribution. The distribution itself is in `distribution`, the meaning of its
+//! numbers in `genotype`.
 //!
-//! Draw number k is made by generator k of the seed, not by the generator of an ask: so the numbers that a
-//! proposed point was drawn as can be drawn again when all that is known of it is the point.
+//! Draw number k is made by generator k of the seed, not by the generator of an ask. So the numbers that a proposed point was drawn
+//! as can be drawn again when only the point is known.
 //!
-//! It starts with a standard deviation of a sixth of each axis, as Optuna's does, around the mean of the best points that
-//! were told before the first was proposed, weighted as a generation is, or else around the middle. A generation is over
-//! when enough points were told, whichever they are. One that was drawn from the current distribution counts in full; of
-//! any other (drawn earlier and told late, or never proposed) the step is limited and only counts for,
-//! never against, its direction (Hansen 2011, "Injecting external solutions into CMA-ES"). So nothing
-//! waits for a pending point, and a withdrawn one is not missed. Failed trials are the worst of their
-//! generation. When it has converged it starts anew from a uniform point with twice as many points to
-//! a generation (Auger and Hansen 2005, IPOP).
+//! It starts with a standard deviation of a sixth of each axis, as Optuna's does, around the mean of the best points that were told
+//! before the first was proposed, weighted as a generation is, or else around the middle. A generation is over when enough points
+//! were told, whichever they are. A point that was drawn from the current distribution counts in full; for any other (drawn earlier
+//! and told late, or never proposed) the step is limited in length and never has negative weight (Hansen 2011, "Injecting external
+//! solutions into CMA-ES"). So nothing waits for pending points, and withdrawn ones are not missed. Failed trials are the worst of
+//! their generation. After convergence it starts again from a uniform point with generations twice as large (Auger and Hansen 2005,
+//! IPOP).
 //!
-//! With constraints on other outcomes points that meet them come first, by the value of the goal, then the others, the least violation
-//! first (Deb 2000): of a generation only the order counts. Several goals have no order.
+//! With constraints on other outcomes, points that meet them come first, ordered by the goal; then the others, least violation
+//! first (Deb 2000). Only the order within a generation counts. It doesn't support several goals, which have no such order.
 //!
 //! Departures from pycma: Cholesky factors take the place of the symmetric square root (Krause et al.
 //! 2016), and grids are kept open by the margin of Hamano et al. 2022.
@@ -37,14 +36,14 @@ use crate::policy::{Change, Memory, Policy, Suggestion};
 use distribution::{Distribution, Sample, recombination_weights};
 use genotype::Genotype;
 
-/// Draws that are points proposed before, after which a distribution counts as converged.
+/// After this many draws of points that were proposed before, a distribution counts as converged.
 const N_DRAWS: usize = 100;
 
-/// Converged when no standard deviation is larger: points this close are hardly told apart.
-const LEAST_STD: f64 = 1e-8;
+/// Converged when no standard deviation is larger: points this close are practically the same.
+const MIN_STD: f64 = 1e-8;
 
 /// Converged when values of many generations differ by less, relative to their size.
-const LEAST_VALUE_RANGE: f64 = 1e-12;
+const MIN_VALUE_RANGE: f64 = 1e-12;
 
 /// Restarts after which generations no longer grow.
 const MAX_DOUBLINGS: u32 = 9;
@@ -54,19 +53,19 @@ const MAX_DOUBLINGS: u32 = 9;
 pub struct CmaEs {
     genotype: Genotype,
     seed: u64,
-    /// How often it has converged.
+    /// How many times it has converged.
     n_restarts: u32,
     /// `None` before the first proposal and after convergence.
     run: Option<Run>,
 }
 
-/// From a start to convergence.
+/// The state from a start to convergence.
 #[derive(Debug, Clone)]
 struct Run {
     distribution: Distribution,
-    /// Proposed, neither told nor withdrawn.
+    /// Points that were proposed and neither told nor withdrawn.
     pending: Vec<Proposal>,
-    /// Told in the current generation, with their values.
+    /// Points told in the current generation, with their values.
     told: Vec<(Sample, Option<Merit>)>,
     /// The best value of each of the last generations.
     recent_best: VecDeque<f64>,
@@ -78,7 +77,7 @@ struct Proposal {
     sample: Sample,
 }
 
-/// What a point is ordered by: how little it violates the bounds, and the value of the goal.
+/// What points are ordered by: the violation of the bounds, then the value of the goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Merit {
     violation: f64,
@@ -86,7 +85,7 @@ struct Merit {
 }
 
 impl Merit {
-    /// Of the observation of this number, where every outcome was measured.
+    /// The merit of observation `number`, if every outcome was measured.
     fn of(history: &History, number: usize) -> Option<Self> {
         let goals = history.goals();
         if goals.is_single() {
@@ -97,7 +96,7 @@ impl Merit {
         Some(Self { violation: goals.violation(&values), value })
     }
 
-    /// Better first.
+    /// Orders the better one first.
     fn compare(a: Option<Self>, b: Option<Self>) -> Ordering {
         let key = |merit: Option<Self>| {
             merit.map_or((f64::INFINITY, f64::NEG_INFINITY), |m| (m.violation, m.value))
@@ -106,28 +105,28 @@ impl Merit {
         a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1))
     }
 
-    /// As one number: all that is left to gain is the violation, while there is one.
+    /// The merit as one number: minus the violation if there is any, otherwise the value.
     fn number(self) -> f64 {
         if self.violation > 0.0 { -self.violation } else { self.value }
     }
 }
 
-/// How a proposed point came about.
+/// Where a proposed point came from.
 enum Drawn {
     As(Sample),
-    /// Not from this distribution, which has more to give.
+    /// Not from this distribution, which still gives new points.
     Elsewhere,
-    /// Nor is there anything that it could still give.
+    /// Not from this distribution, which gives no new points any more.
     Converged,
 }
 
 impl CmaEs {
-    /// A search of `domain` with the draws of `seed`.
+    /// A search of `domain`, with draws by generators of `seed`.
     pub fn new(domain: Domain, seed: u64) -> CmaEs {
         CmaEs { genotype: Genotype::new(domain), seed, n_restarts: 0, run: None }
     }
 
-    /// For everything that is drawn for a proposal, counted from 0.
+    /// The generator for everything that is drawn for a proposal, counted from 0.
     fn rng_of(&self, proposal_idx: usize) -> Rng {
         own_rng(self.seed, proposal_idx as u64)
     }
@@ -146,7 +145,7 @@ impl CmaEs {
         }
     }
 
-    /// What a generation of the best points told would move the mean to; the middle if there is none.
+    /// The mean after a generation of the best points told; the middle if there are none.
     fn mean_of_told(&self, history: &History) -> Vec<f64> {
         let middle = self.genotype.middle();
         let best_first = best_first(history, default_population(middle.len()));
@@ -160,12 +159,12 @@ impl CmaEs {
         mean
     }
 
-    /// A point of the distribution that was not proposed before; `None` if it has none left to give.
+    /// A draw from the distribution that was not proposed before; `None` if none is left.
     fn draw(&self, run: &Run, history: &History, rng: &mut Rng) -> Option<Vec<f64>> {
         history.first_fresh(N_DRAWS, || self.genotype.express(&run.distribution.sample(rng).at))
     }
 
-    /// What `x` was drawn as, if `draw` gave it.
+    /// The numbers that `x` was drawn as, if `draw` gave it.
     fn drawn_as(&self, run: &Run, x: &[f64], history: &History, rng: &mut Rng) -> Drawn {
         let mut is_converged = true;
         for _ in 0..N_DRAWS {
@@ -179,7 +178,7 @@ impl CmaEs {
         if is_converged { Drawn::Converged } else { Drawn::Elsewhere }
     }
 
-    /// `x`, the newest of the pending points, is going to be tried.
+    /// Handles the proposal of `x`, the newest pending point.
     fn proposed(&mut self, x: &[f64], history: &History) {
         let mut own = self.rng_of(history.proposals().len() - 1);
         let mut run = self.run.take().unwrap_or_else(|| self.start(self.n_restarts, history, &mut own));
@@ -222,7 +221,9 @@ impl Policy for CmaEs {
         });
         match x {
             Some(x) => Suggestion::by_model(x, "evolution"),
-            None => Suggestion::random(history.fresh_uniform(rng), "all that was drawn is known already"),
+            None => {
+                Suggestion::random(history.fresh_uniform(rng), "every point that was drawn has been tried")
+            }
         }
     }
 
@@ -248,7 +249,7 @@ impl Policy for CmaEs {
 }
 
 impl Run {
-    /// Forgets that `x` is pending; what it was drawn as, if it was proposed in this run.
+    /// Removes `x` from the pending points, and returns what it was drawn as if it was proposed in this run.
     fn withdraw(&mut self, x: &[f64]) -> Option<Sample> {
         let idx = self.pending.iter().position(|proposal| is_same_point(&proposal.x, x))?;
         Some(self.pending.remove(idx).sample)
@@ -266,7 +267,7 @@ impl Run {
         self.distribution.update(&ranked)?;
         genotype.keep_open(&mut self.distribution);
         let is_flat = self.is_flat(best.number(), worst.map(Merit::number));
-        (!is_flat && self.distribution.largest_std() > LEAST_STD).then_some(())
+        (!is_flat && self.distribution.largest_std() > MIN_STD).then_some(())
     }
 
     /// Whether the best values of many generations, and all of the last, are the same.
@@ -280,7 +281,7 @@ impl Run {
         self.recent_best.pop_front();
         let values = || self.recent_best.iter().copied().chain(worst);
         let (low, high) = (values().fold(best, f64::min), values().fold(best, f64::max));
-        high - low <= LEAST_VALUE_RANGE * f64::max(low.abs(), high.abs())
+        high - low <= MIN_VALUE_RANGE * f64::max(low.abs(), high.abs())
     }
 }
 
@@ -340,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn it_finds_an_optimum_in_a_corner_and_starts_anew_when_it_has() {
+    fn it_finds_an_optimum_in_a_corner_and_then_starts_again() {
         let mut search = search(3);
         checks::play(&mut search, 3000, &|x| x[0] - x[1] + 0.5 * x[2], &mut rng(2, 0));
         assert!(search.recommend().unwrap().mean > 1.5 - 1e-6, "{:?}", search.recommend());

@@ -1,12 +1,12 @@
 //! Bayesian optimisation with a Gaussian process: GP-EI, GP-PI and GP-UCB.
 //!
-//! The process is BoTorch's default (`gp::fit::Spec::botorch`); the acquisition function is maximised from many starts.
-//! Points that are pending count as observed at the posterior mean there, so that others are not proposed next to
-//! them; failed ones as the worst value observed.
+//! The process is BoTorch's default (`gp::fit::Spec::botorch`); the acquisition function is maximised from many starts. Pending
+//! points count as observed at their posterior means, so that no others are proposed next to them; failed ones count as the worst
+//! value observed.
 
 use std::f64::consts::PI;
 
-use super::gp::acquisition::{Criterion, Judged};
+use super::gp::acquisition::{AcquisitionFunction, Criterion};
 use super::gp::fit::Spec;
 use super::gp::surrogate::{Fitted, Standard, Surrogate};
 use crate::history::{History, ranked};
@@ -16,7 +16,7 @@ use crate::policy::{Policy, Suggestion};
 use crate::search::{self, Effort, Region};
 use crate::sobol::Design;
 
-/// What the next point is chosen by.
+/// How the next point is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Acquisition {
     /// The largest expected improvement over the best value (Jones et al. 1998).
@@ -28,7 +28,7 @@ pub enum Acquisition {
 }
 
 impl Acquisition {
-    /// As users read it.
+    /// The name that users see.
     fn name(self) -> &'static str {
         match self {
             Self::Ei => "expected improvement",
@@ -41,7 +41,7 @@ impl Acquisition {
 /// β of the upper confidence bound mean + √β std.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Beta {
-    /// The same in each round.
+    /// The same β in each round.
     Constant(f64),
     /// Theorem 2 of Srinivas et al. (2010) with a = b = r = 1, divided by 5 as in their experiments:
     /// β_t = (2 ln(2π²t²/(3δ)) + 2d ln(t² d √ln(4d/δ))) / 5.
@@ -78,7 +78,7 @@ impl Beta {
     }
 }
 
-/// Proposes where a Gaussian process promises most.
+/// Proposes the argmax of an acquisition function under a Gaussian process.
 #[derive(Debug, Clone)]
 pub struct GpBo {
     acquisition: Acquisition,
@@ -87,22 +87,22 @@ pub struct GpBo {
     surrogate: Surrogate,
 }
 
-/// The search for the best point: more than enough in 20 dimensions.
-const EFFORT: Effort = Effort { spread: 600, near: 400, climbs: 10, first_steps: 60, steps: 60 };
+/// How hard the acquisition function is maximised: more than enough in 20 dimensions.
+pub(super) const EFFORT: Effort = Effort { spread: 600, near: 400, climbs: 10, first_steps: 60, steps: 60 };
 
-/// How many of the points with the best posterior mean are searched around.
-const N_INCUMBENTS: usize = 3;
+/// How many of the points with the highest posterior means are searched around.
+pub(super) const MAX_INCUMBENTS: usize = 3;
 
 impl GpBo {
-    /// A search of `dimension` coordinates that begins with `explore_trials` of the evenly spread points of `seed`; others'
-    /// observations count as some of them.
+    /// A search over `dimension` coordinates that begins with `explore_trials` points of the Sobol sequence of `seed`; observations
+    /// of other points count towards that number.
     pub fn new(dimension: usize, explore_trials: usize, acquisition: Acquisition, seed: u64) -> Self {
         let surrogate = Surrogate::new(Spec::botorch(dimension));
         Self { acquisition, explore_trials, design: Design { seed }, surrogate }
     }
 
-    /// The most promising point that is not taken.
-    fn most_promising(&self, history: &History, rng: &mut Rng) -> Option<Vec<f64>> {
+    /// The argmax of the acquisition function among points that aren't taken.
+    fn argmax(&self, history: &History, rng: &mut Rng) -> Option<Vec<f64>> {
         let fitted = self.surrogate.fitted(history, 0);
         let best = fitted.y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let criterion = match self.acquisition {
@@ -118,12 +118,12 @@ impl GpBo {
         let incumbents = incumbents(history, &fitted);
         let mut gp = fitted.gp;
         for x in history.pending() {
-            let hallucinated = gp.posterior(x).mean;
-            gp.append(x, hallucinated, 0.0);
+            let fantasy = gp.posterior(x).mean;
+            gp.update(x, fantasy, 0.0);
         }
         let region = Region::whole(history.domain());
         let taken = |x: &[f64]| history.is_taken(x);
-        search::argmax(&Judged { gp: &gp, criterion }, &region, &incumbents, taken, EFFORT, rng)
+        search::argmax(&AcquisitionFunction { gp: &gp, criterion }, &region, &incumbents, taken, EFFORT, rng)
     }
 }
 
@@ -131,7 +131,7 @@ impl GpBo {
 fn incumbents(history: &History, fitted: &Fitted) -> Vec<Vec<f64>> {
     let mut means = means(history, fitted);
     means.sort_by(|a, b| b.1.total_cmp(&a.1));
-    means.into_iter().take(N_INCUMBENTS).map(|(x, _)| x.to_vec()).collect()
+    means.into_iter().take(MAX_INCUMBENTS).map(|(x, _)| x.to_vec()).collect()
 }
 
 /// The points told with a value, and their standardised posterior means.
@@ -150,9 +150,12 @@ impl Policy for GpBo {
         if n_told == 0 || n_told + history.pending().len() < self.explore_trials {
             return Suggestion::explore(self.design.next(history, rng));
         }
-        match self.most_promising(history, rng) {
+        match self.argmax(history, rng) {
             Some(x) => Suggestion::by_model(x, self.acquisition.name()),
-            None => Suggestion::random(self.design.next(history, rng), "all that was found is known already"),
+            None => Suggestion::random(
+                self.design.next(history, rng),
+                "every point that was found has been tried",
+            ),
         }
     }
 
@@ -168,7 +171,7 @@ impl Policy for GpBo {
         Some(Recommendation { x: x.to_vec(), mean, std: Some(spread * posterior.var.sqrt()) })
     }
 
-    /// By posterior mean.
+    /// The points told with the highest posterior means.
     fn ranking(&self, history: &History, n: usize) -> Vec<Recommendation> {
         if history.best().is_none() {
             return Vec::new();

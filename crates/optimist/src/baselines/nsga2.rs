@@ -1,12 +1,14 @@
-//! NSGA-II (Deb et al. 2002): crossover and mutation of the best trials so far, by layers of what no other dominates.
+//! NSGA-II (Deb et al. 2002): crossover and mutation of the best trials so far, which are ranked by layers of dominance.
 //!
-//! Given: outcomes. Gives: a child of two parents, each the better of two of the population. The population is the best of all
-//! points told: those that meet the bounds before others (Deb 2000), layer by layer, of the last layer those that stand most apart.
-//! Crossover is SBX, mutation polynomial, on the coordinates of the cube; choices are taken from either parent or drawn anew.
+//! Given: outcomes. Gives: a child of two parents, each the better of two members of the population. The population is the best of
+//! all points told: those that meet the bounds before others (Deb 2000), layer by layer, and of the last layer those with the
+//! largest crowding distance. Crossover is SBX, mutation polynomial, on the coordinates of the cube; choices are taken from either
+//! parent or drawn again.
 //!
-//! Departure: generations. A child is made of what is known when it is asked for, so that nothing waits for a pending trial, and a
-//! study is a fold over its record; survivors are the same as if each trial were a generation of one. The population has a fifth of
-//! the trials that are planned, from 10 to 100: with the usual 100, most studies would end before the first generation does.
+//! Departure: there are no generations. A child is made from what is known when it is asked for, so nothing has to wait for pending
+//! trials, and a study is a fold over its record; survivors are the same as if each trial were a generation of its own. The
+//! population is a fifth of the planned trials, from 10 to 100: with the usual 100, most studies would end before the first
+//! generation does.
 
 use rand::RngExt;
 
@@ -17,14 +19,14 @@ use crate::outcomes;
 use crate::pareto;
 use crate::policy::{Policy, Suggestion};
 
-/// Chance that parents are crossed at all, and how near to them children are: pymoo's defaults.
+/// Probability that parents are crossed at all, and how near to them children are: pymoo's defaults.
 const CROSSOVER: f64 = 0.9;
 const CROSSOVER_INDEX: f64 = 15.0;
 
-/// How near to its parent a mutated coordinate is; on average one of each child is mutated.
+/// How near to its parent a mutated coordinate is; on average one coordinate of each child is mutated.
 const MUTATION_INDEX: f64 = 20.0;
 
-/// Children that are known already before a uniform point is suggested.
+/// How many children that were tried before are drawn before a uniform point is suggested.
 const N_DRAWS: usize = 50;
 
 /// Crosses and mutates the best trials.
@@ -33,33 +35,33 @@ pub struct Nsga2 {
     population: usize,
 }
 
-/// A point of the population, and how it stands: less violation is better, then a lower layer, then more room around it.
+/// A point of the population with its rank: less violation is better, then a lower layer, then a larger crowding distance.
 struct Parent<'a> {
     x: &'a [f64],
     violation: f64,
     layer: usize,
-    room: f64,
+    crowding: f64,
 }
 
 impl Nsga2 {
-    /// For so many trials in all.
+    /// A search with a population for this many trials in all.
     pub fn new(trials: usize) -> Self {
         Self { population: (trials / 5).clamp(10, 100) }
     }
 
-    /// The best points told.
+    /// The population, best first.
     fn parents<'a>(&self, history: &'a History) -> Vec<Parent<'a>> {
         let goals = history.goals();
         let numbers = outcomes::contenders(history, self.population);
         let values: Vec<Vec<f64>> = numbers.iter().filter_map(|&number| history.values(number)).collect();
         let traded: Vec<Vec<f64>> = values.iter().map(|values| goals.traded(values)).collect();
         let layers = pareto::layers(&traded);
-        let room = room(&traded, &layers);
+        let crowding = crowding_distances(&traded, &layers);
         let parent = |i: usize| Parent {
             x: &history.observations()[numbers[i]].x,
             violation: goals.violation(&values[i]),
             layer: layers[i],
-            room: room[i],
+            crowding: crowding[i],
         };
         let mut parents: Vec<Parent> = (0..values.len()).map(parent).collect();
         parents.sort_by(Parent::compare);
@@ -69,10 +71,10 @@ impl Nsga2 {
 }
 
 impl Parent<'_> {
-    /// Better first.
+    /// Orders the better one first.
     fn compare(&self, other: &Self) -> std::cmp::Ordering {
         let by_violation = self.violation.total_cmp(&other.violation);
-        by_violation.then(self.layer.cmp(&other.layer)).then(other.room.total_cmp(&self.room))
+        by_violation.then(self.layer.cmp(&other.layer)).then(other.crowding.total_cmp(&self.crowding))
     }
 }
 
@@ -85,30 +87,32 @@ impl Policy for Nsga2 {
         }
         match history.first_fresh(N_DRAWS, || child(&parents, history, rng)) {
             Some(x) => Suggestion::by_model(x, "evolution"),
-            None => Suggestion::random(history.fresh_uniform(rng), "all that was bred is known already"),
+            None => {
+                Suggestion::random(history.fresh_uniform(rng), "every child that was made has been tried")
+            }
         }
     }
 }
 
-/// How far apart the neighbours of each vector in its layer are, entry by entry, in units of the layer's range (crowding distance);
-/// without end at its ends.
-fn room(points: &[Vec<f64>], layers: &[usize]) -> Vec<f64> {
+/// Crowding distances: how far apart the neighbours of each vector in its layer are, entry by entry, in units of the layer's range;
+/// infinite at the ends of a layer.
+fn crowding_distances(points: &[Vec<f64>], layers: &[usize]) -> Vec<f64> {
     let at = |i: usize, entry: usize| points[i][entry];
     let n_entries = points.first().map_or(0, Vec::len);
-    let mut room = vec![0.0; points.len()];
+    let mut distances = vec![0.0; points.len()];
     for layer in 0..=layers.iter().copied().max().unwrap_or(0) {
         let mut members: Vec<usize> = (0..points.len()).filter(|&i| layers[i] == layer).collect();
         for entry in 0..n_entries {
             members.sort_by(|&a, &b| at(a, entry).total_cmp(&at(b, entry)));
             let (Some(&first), Some(&last)) = (members.first(), members.last()) else { continue };
             let range = at(last, entry) - at(first, entry);
-            (room[first], room[last]) = (f64::INFINITY, f64::INFINITY);
+            (distances[first], distances[last]) = (f64::INFINITY, f64::INFINITY);
             for three in members.windows(3).filter(|_| range > 0.0) {
-                room[three[1]] += (at(three[2], entry) - at(three[0], entry)) / range;
+                distances[three[1]] += (at(three[2], entry) - at(three[0], entry)) / range;
             }
         }
     }
-    room
+    distances
 }
 
 /// The better of two parents drawn at random.
@@ -155,7 +159,7 @@ fn crossed(mother: f64, father: f64, luck: f64) -> f64 {
     (0.5 * ((1.0 + spread) * mother + (1.0 - spread) * father)).clamp(0.0, 1.0)
 }
 
-/// Polynomial mutation: near by as a rule, up to the bounds at times.
+/// Polynomial mutation: usually small, sometimes up to the bounds.
 fn mutated(x: f64, luck: f64) -> f64 {
     let power = 1.0 / (MUTATION_INDEX + 1.0);
     if luck < 0.5 {
@@ -195,10 +199,10 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_a_layer_have_most_room_and_crowds_least() {
+    fn crowding_distances_are_largest_at_the_ends_of_a_layer_and_smallest_in_crowds() {
         let points = [[0.0, 1.0], [0.4, 0.6], [0.5, 0.5], [1.0, 0.0]].map(Vec::from);
-        let room = room(&points, &[0; 4]);
-        assert_eq!([room[0], room[3]], [f64::INFINITY; 2]);
-        assert!((room[1] - 1.0).abs() < 1e-12 && (room[2] - 1.2).abs() < 1e-12, "{room:?}");
+        let distances = crowding_distances(&points, &[0; 4]);
+        assert_eq!([distances[0], distances[3]], [f64::INFINITY; 2]);
+        assert!((distances[1] - 1.0).abs() < 1e-12 && (distances[2] - 1.2).abs() < 1e-12, "{distances:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Uniform random search: the least that any optimizer has to beat.
+//! Uniform random search, which every optimizer should beat.
 
 use crate::history::History;
 use crate::optimizer::Rng;
@@ -21,7 +21,7 @@ mod tests {
     use crate::optimizer::{Observation, Optimizer, Outcome, Recommendation, rng};
     use crate::space::{Kind, Parameter, Space};
 
-    /// Two flags of which the second waits for the first: three points in all.
+    /// Two flags, the second of which depends on the first: three points in all.
     fn three_points() -> Domain {
         let flags = vec![Parameter::new("a", Kind::Bool), Parameter::new("b", Kind::Bool).when("a", true)];
         Encoding::new(Space::new(flags).unwrap()).domain().clone()

@@ -1,4 +1,4 @@
-//! Quasi-random search: as blind as random search, but evenly spread.
+//! Quasi-random search: it ignores values, like random search, but spreads points more evenly.
 
 use crate::history::History;
 use crate::optimizer::Rng;
@@ -12,7 +12,7 @@ pub struct Sobol {
 }
 
 impl Sobol {
-    /// With the sequence that `seed` scrambles.
+    /// A search with the Sobol sequence that `seed` scrambles.
     pub fn new(seed: u64) -> Self {
         Self { design: Design { seed } }
     }

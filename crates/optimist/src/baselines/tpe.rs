@@ -1,18 +1,18 @@
 //! Tree-structured Parzen estimators (Bergstra et al. 2011; multivariate: Falkner et al. 2018).
 //!
-//! The points told so far are split into the good ones (a tenth) and the rest, each is smoothed into
-//! a density, and of a few points drawn from the good density the one is tried where it exceeds the
-//! other by most. All settings are the defaults of Optuna 5's `TPESampler`.
+//! The points told so far are split into the good ones (a tenth) and the rest. Each set is smoothed into a density; of a few points
+//! drawn from the good density, the one where the ratio of the two is largest is tried. All settings are the defaults of Optuna 5's
+//! `TPESampler`.
 //!
-//! Pending points are among the rest (Optuna's `constant_liar`), failed trials are the worst.
-//! Conditional axes: axes with the same conditions form a group, as with Optuna's `group = True`. Each
-//! group has densities of its own, from the points where it is active, and is drawn after the groups
-//! that its conditions refer to, if these made it active. Under constraints kernels are narrower, as feasible
-//! points are, the prior is uniform over these, and what is drawn is moved to the nearest feasible point.
+//! Pending points are among the rest (Optuna's `constant_liar`), failed trials are the worst. Conditional axes: axes with the same
+//! conditions form a group, as with Optuna's `group = True`. Each group has densities of its own, from the points where it is
+//! active, and is drawn after the groups that its conditions refer to, if these made it active. Under constraints kernels are
+//! narrower, as the set of feasible points is; the prior is uniform over it, and points drawn are moved to the nearest feasible
+//! ones.
 //!
-//! With several outcomes the good ones are, as with Optuna, those that meet the bounds, layer by layer of what no other dominates; of
-//! the last layer those that add most to the hypervolume; then those that violate the bounds least. A trial of which something failed
-//! is among the rest. All kernels weigh the same, where Optuna weighs the good ones by hypervolume.
+//! With several outcomes the good ones are, as with Optuna, those that meet the bounds, layer by layer of dominance, and of the
+//! last layer those that add most to the hypervolume; then those that violate the bounds least. A trial with an outcome that failed
+//! is among the rest. All kernels have the same weight, where Optuna weighs the good ones by hypervolume.
 //!
 //! Departures from Optuna: failed trials count (Optuna forgets them), and a point that was told or is
 //! pending is proposed again only when nothing else is found.
@@ -32,13 +32,13 @@ const N_STARTUP: usize = 10;
 /// Points drawn from the good density, of which the best is tried.
 const N_CANDIDATES: usize = 24;
 
-/// Proposals that were made before, in a domain that has few points, before a uniform one.
+/// Most draws of points that were tried before, in a domain with few points, before a uniform one is suggested.
 const N_PROPOSALS: usize = 20;
 
 /// Proposes where good trials are dense and others are not; recommends the best value observed.
 #[derive(Debug, Clone)]
 pub struct Tpe {
-    /// Those without conditions first, and each after those its conditions refer to.
+    /// Groups without conditions first, and each after those that its conditions refer to.
     groups: Vec<Group>,
 }
 
@@ -62,11 +62,13 @@ impl Policy for Tpe {
         }
         let domain = history.domain();
         let (good, rest) = split(history);
-        let ratios: Vec<Ratio> =
-            self.groups.iter().map(|group| Ratio::new(domain, group, &good, &rest)).collect();
+        let ratios: Vec<DensityRatio> =
+            self.groups.iter().map(|group| DensityRatio::new(domain, group, &good, &rest)).collect();
         match history.first_fresh(N_PROPOSALS, || propose(domain, &ratios, rng)) {
             Some(x) => Suggestion::by_model(x, "ratio of densities"),
-            None => Suggestion::random(history.fresh_uniform(rng), "all that was drawn is known already"),
+            None => {
+                Suggestion::random(history.fresh_uniform(rng), "every point that was drawn has been tried")
+            }
         }
     }
 }
@@ -99,7 +101,7 @@ fn good_trials(history: &History, n: usize) -> Vec<usize> {
     good.chain(others.into_iter().map(|(number, _)| number)).take(n).collect()
 }
 
-/// Layer by layer, and of a layer that is too large those that cover most together, each added in turn.
+/// The `n` best vectors, layer by layer; of a layer that is too large, those that cover most together, added one at a time.
 fn good_vectors(vectors: &[Vec<f64>], n: usize) -> Vec<usize> {
     let layers = pareto::layers(vectors);
     let mut good: Vec<usize> = Vec::new();
@@ -125,7 +127,7 @@ fn good_vectors(vectors: &[Vec<f64>], n: usize) -> Vec<usize> {
     good
 }
 
-/// A reference a tenth of its size below the worst of each entry, as Optuna has it.
+/// A reference that is below the worst of each entry by a tenth of its size, as in Optuna.
 fn below<'a>(vectors: impl Iterator<Item = &'a Vec<f64>>) -> Vec<f64> {
     let worst = vectors.cloned().reduce(|a, b| a.iter().zip(&b).map(|(a, b)| a.min(*b)).collect());
     worst.unwrap_or_default().into_iter().map(|worst| worst - 0.1 * worst.abs()).collect()
@@ -140,20 +142,20 @@ fn highest(history: &History, n: usize) -> Vec<usize> {
     by_value.into_iter().take(n).map(|(idx, _)| idx).collect()
 }
 
-/// The two densities of a group: what is likely among good points and unlikely among the rest.
-struct Ratio<'a> {
+/// The two densities of a group: good points are likely under one, the rest under the other.
+struct DensityRatio<'a> {
     group: &'a Group,
     good: Density,
     rest: Density,
 }
 
-impl<'a> Ratio<'a> {
-    fn new(domain: &Domain, group: &'a Group, good: &[&[f64]], rest: &[&[f64]]) -> Ratio<'a> {
+impl<'a> DensityRatio<'a> {
+    fn new(domain: &Domain, group: &'a Group, good: &[&[f64]], rest: &[&[f64]]) -> DensityRatio<'a> {
         let density = |points: &[&[f64]]| {
             let active: Vec<&[f64]> = points.iter().copied().filter(|x| group.is_active(domain, x)).collect();
             Density::new(domain, &group.axes, &active)
         };
-        Ratio { group, good: density(good), rest: density(rest) }
+        DensityRatio { group, good: density(good), rest: density(rest) }
     }
 
     /// Sets the coordinates of the group to the best of some draws from the good density.
@@ -173,7 +175,7 @@ impl<'a> Ratio<'a> {
 }
 
 /// A feasible point, drawn group by group.
-fn propose(domain: &Domain, ratios: &[Ratio], rng: &mut Rng) -> Vec<f64> {
+fn propose(domain: &Domain, ratios: &[DensityRatio], rng: &mut Rng) -> Vec<f64> {
     let mut x = vec![0.0; domain.dimension()];
     for ratio in ratios {
         if ratio.group.is_active(domain, &x) {
@@ -189,15 +191,16 @@ impl Group {
         domain.is_active(self.axes[0], x)
     }
 
-    /// Makes constraints hold, so that points are compared where they will be tried. Axes under constraints are
-    /// always active, so they are all of one group.
+    /// Makes constraints hold, so that densities are compared at the points that will be tried. Axes under constraints are always
+    /// active, so they are all in one group.
     fn snap_tied(&self, domain: &Domain, x: &mut [f64]) {
         let is_own = |coupling: &&Coupling| self.axes.contains(&coupling.members()[0].axis);
         domain.couplings().iter().filter(is_own).for_each(|coupling| coupling.snap(x));
     }
 }
 
-/// The conditions of an axis include those of the axes it waits for, so that it always has more.
+/// Axes by their conditions, fewest conditions first. The conditions of an axis include those of the axes it depends on, so it
+/// always has more than they have.
 fn groups(domain: &Domain) -> Vec<Group> {
     let mut groups: Vec<(Vec<(usize, usize)>, Group)> = Vec::new();
     for (idx, axis) in domain.axes().iter().enumerate() {
@@ -282,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_come_after_those_they_wait_for() {
+    fn groups_come_after_those_they_depend_on() {
         let domain = checks::conditional();
         let groups = groups(&domain);
         let n_conditions = |group: &Group| domain.axes()[group.axes[0]].when.len();

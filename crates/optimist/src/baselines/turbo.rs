@@ -1,13 +1,12 @@
 //! TuRBO-1 (Eriksson et al. 2019, "Scalable global optimization via local Bayesian optimization").
 //!
-//! A Gaussian process is trusted in a box around the best point only. The box grows after successes, shrinks after
-//! failures and, when it has become tiny, the search starts over elsewhere with nothing but new points. In the box, a
-//! function drawn from the posterior is maximised over candidates (Thompson sampling).
+//! A Gaussian process is trusted only in a box around the best point. The box grows after successes and shrinks after failures;
+//! when it has become tiny, the search starts over elsewhere with nothing but new points. In the box, a function drawn from the
+//! posterior is maximised over candidates (Thompson sampling).
 //!
-//! Departures from the paper: draws are by `gp::path`; the process is fitted by L-BFGS-B rather than 50 steps of
-//! Adam; rounds are single trials, so that trials may end in any order. Categories, which a box has no part of, are
-//! redrawn the more rarely the smaller the box is. Coordinates under constraints are those of a random point of what the
-//! box has of the feasible ones, and others follow.
+//! Departures from the paper: draws are by `gp::path`; the process is fitted by L-BFGS-B rather than 50 steps of Adam; rounds are
+//! single trials, so that trials may end in any order. Categories, which a box cannot limit, are redrawn the more rarely the
+//! smaller the box is. Coordinates under constraints are taken from a random feasible point of the box, and the others follow.
 
 use rand::RngExt;
 
@@ -22,7 +21,7 @@ use crate::policy::{Policy, Suggestion};
 use crate::search::Region;
 use crate::sobol::{self, Design, Sobol};
 
-/// Side of the box at the start and after a restart, of the cube's (paper §4, L_init).
+/// Side of the box at the start and after a restart, as a share of the cube's (paper §4, L_init).
 const LENGTH_INIT: f64 = 0.8;
 /// Side below which the search starts over (L_min = 2^-7).
 const LENGTH_MIN: f64 = 0.0078125;
@@ -49,8 +48,8 @@ pub struct Turbo {
 }
 
 impl Turbo {
-    /// A search that begins, and begins again after each restart, with `explore_trials` points of the evenly spread ones of
-    /// `seed` (the authors recommend twice the dimension); others' observations count as some of them.
+    /// A search that begins, and begins again after each restart, with `explore_trials` points of the Sobol sequence of `seed` (the
+    /// authors recommend twice the dimension); observations of other points count towards that number.
     pub fn new(explore_trials: usize, seed: u64) -> Self {
         let surrogate = Surrogate::new(Spec::turbo());
         Self { explore_trials: explore_trials.max(1), design: Design { seed }, surrogate }
@@ -90,7 +89,7 @@ impl Policy for Turbo {
         }
         match self.thompson_sample(&run, history, rng) {
             Some(x) => Suggestion::by_model(x, "Thompson sampling"),
-            None => Suggestion::random(self.design.next(history, rng), "all candidates are known already"),
+            None => Suggestion::random(self.design.next(history, rng), "every candidate has been tried"),
         }
     }
 }
@@ -112,7 +111,7 @@ impl Run {
         Self { first, length: LENGTH_INIT, successes: 0, failures: 0, best: f64::NEG_INFINITY }
     }
 
-    /// The run after these observations: a fold over them, so that nothing but them need be kept.
+    /// The run after these observations: a fold, so that nothing else has to be kept.
     fn after(observations: &[Observation], explore_trials: usize, failure_tolerance: usize) -> Self {
         let mut run = Self::starting_at(0);
         for (i, observation) in observations.iter().enumerate() {
@@ -121,7 +120,7 @@ impl Run {
                 Outcome::Failed => f64::NEG_INFINITY,
             };
             if i >= run.first + explore_trials {
-                run.count(value, failure_tolerance);
+                run.update(value, failure_tolerance);
             }
             run.best = run.best.max(value);
             if run.length < LENGTH_MIN {
@@ -131,7 +130,7 @@ impl Run {
         run
     }
 
-    fn count(&mut self, value: f64, failure_tolerance: usize) {
+    fn update(&mut self, value: f64, failure_tolerance: usize) {
         let is_success = value.is_finite()
             && (self.best.is_infinite() || value > self.best + SUCCESS_SHARE * self.best.abs());
         (self.successes, self.failures) =
@@ -144,13 +143,13 @@ impl Run {
     }
 }
 
-/// By column: the side of the box, in proportion to the lengthscale and with a volume of length^d.
+/// The side of the box in each column, in proportion to the lengthscale and with a volume of length^d.
 fn sides(length: f64, lengthscales: &[f64]) -> Vec<f64> {
     let mean_log = lengthscales.iter().map(|scale| scale.ln()).sum::<f64>() / lengthscales.len() as f64;
     lengthscales.iter().map(|scale| length * (scale.ln() - mean_log).exp()).collect()
 }
 
-/// Where the process is trusted.
+/// The box in which the process is trusted.
 struct TrustBox<'a> {
     center: &'a [f64],
     sides: Vec<f64>,

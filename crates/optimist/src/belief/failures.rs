@@ -1,23 +1,24 @@
 //! Whether trials fail because of where they are, or by chance.
 //!
-//! Given: observations. Gives: yes or no, by how well each outcome is foretold by those of its neighbours.
+//! Given: observations. Gives: yes or no, depending on whether neighbours predict failures.
 
 use crate::linalg::squared_distance;
 use crate::optimizer::{Observation, Outcome};
 
-/// How far neighbours are, in root mean square distances between two points of the cube.
+/// Widths of a neighbourhood, in units of the root mean square distance between two points of the cube.
 const BANDWIDTHS: [f64; 2] = [0.25, 0.5];
 
-/// Whether failures have nothing to do with where they are, as far as these observations can tell: neighbours foretell them no better
-/// than the share of all that failed does. One failure alone cannot be foretold, and is taken seriously. If a nat more or less was asked
-/// for, answers in the group `failing` were worse.
+/// Whether trials seem to fail by chance: their neighbours predict which ones fail no better than the overall share of failures
+/// does. A single failure can't be predicted and is taken seriously. Requiring a nat more or less made answers in the group
+/// `failing` worse.
 pub fn are_chance(observations: &[&Observation]) -> bool {
     let has_failed: Vec<bool> = observations.iter().map(|told| told.outcome == Outcome::Failed).collect();
     has_failed.iter().filter(|failed| **failed).count() > 1
         && BANDWIDTHS.iter().all(|bandwidth| log_likelihood_gain(observations, &has_failed, *bandwidth) < 0.0)
 }
 
-/// By how much outcomes are likelier given their neighbours than given the share of all that failed, each left out in turn.
+/// How much likelier the outcomes are given their neighbours than given the overall share of failures, as a difference of logs;
+/// each observation is left out in turn.
 fn log_likelihood_gain(observations: &[&Observation], has_failed: &[bool], bandwidth: f64) -> f64 {
     let n_failed = has_failed.iter().filter(|failed| **failed).count() as f64;
     let width = bandwidth * bandwidth * observations[0].x.len() as f64 / 6.0;

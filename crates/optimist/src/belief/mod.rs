@@ -1,17 +1,17 @@
-//! Lines 2-4 of Phase II: from what was told to the confidence ball.
+//! Lines 2 to 4 of Phase II: from the observations to the confidence ball.
 //!
-//! Given: observations and pending points, a family, the settings. Gives: Ball_t in model coordinates, and the way
-//! back to the units of the observations. Does not know: what is proposed.
+//! Given: observations, pending points, families. Gives: Ball_t in model coordinates, and the way back to the units of the
+//! observations. Does not know: which point is proposed.
 //!
-//! Two ways: `refit` fits everything anew, and `growing` says when (the default); `recursive` is the paper's update (presets
-//! `paper` and `theory`).
+//! There are two ways. The default refits everything on all data: `refit` is one fit, `surrogate` says when to make it, `fantasies`
+//! adds pending points. The presets `paper` and `theory` have the paper's updates (`recursive`).
 
 mod failures;
-pub mod growing;
+pub mod fantasies;
+pub mod noise;
 pub mod recursive;
 pub mod refit;
-pub mod supposed;
-pub mod unexplained;
+pub mod surrogate;
 
 use crate::confidence::{Confidence, Round};
 use crate::evidence::Data;
@@ -21,16 +21,16 @@ use crate::model::Family;
 use crate::optimizer::{Observation, Outcome};
 use crate::warp::Warp;
 
-/// What is believed about the objective after some observations.
+/// The posterior over the objective after some observations.
 #[derive(Clone)]
 pub struct Belief {
     /// Σ_t and ŵ_t.
     pub ball: Confidence,
-    /// How the values that the ball speaks of are read.
-    pub outputs: Outputs,
+    /// From the units of the observations to those of the ball.
+    pub outputs: OutputTransform,
     /// Noise of an observation, in the units of the ball.
     pub noise_std: f64,
-    /// Which of the families that were fitted explains the data best.
+    /// The index, among the families that were fitted, of the one with the highest evidence.
     pub family_idx: usize,
 }
 
@@ -46,9 +46,9 @@ impl Belief {
         self.outputs.restore(self.ball.mean(x), 0.0).0
     }
 
-    /// Adds observations of a family that is linear in w; scales, warp and noise stay as they are.
-    pub fn update(&mut self, told: &Told) {
-        let data = told.data(&self.outputs);
+    /// Updates the ball with observations; scales, warp and noise stay as they are. The family must be linear in w.
+    pub fn update(&mut self, told: &TrainingData) {
+        let data = told.standardized(&self.outputs);
         let prior_mean = prior_mean(self.ball.family());
         for (i, x) in data.x.iter_rows().enumerate() {
             let y = self.outputs.warp.apply(data.y[i]);
@@ -58,8 +58,8 @@ impl Belief {
         }
     }
 
-    /// Adds each of these pending points (model coordinates) as if its mean had been observed: the uncertainty there is
-    /// gone, and the next point is found elsewhere. `w_hat` is ŵ_t before the first of them.
+    /// Adds each pending point (model coordinates) as if its posterior mean had been observed. That removes the uncertainty there,
+    /// so the next point is found elsewhere. `w_hat` is ŵ_t before the first of them.
     pub fn fantasize(&mut self, w_hat: &[f64], pending: &[Vec<f64>]) {
         let prior_mean = prior_mean(self.ball.family());
         let shift: Vec<f64> = w_hat.iter().zip(&prior_mean).map(|(w, m)| w - m).collect();
@@ -85,22 +85,22 @@ fn prior_mean(family: &dyn Family) -> Vec<f64> {
 
 /// From the units of the observations to those of the model: standardised, then warped.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outputs {
+pub struct OutputTransform {
     centre: f64,
     scale: f64,
     warp: Warp,
 }
 
-impl Outputs {
-    /// Values as they are.
-    pub const PLAIN: Self = Self { centre: 0.0, scale: 1.0, warp: Warp::IDENTITY };
+impl OutputTransform {
+    /// No transform.
+    pub const IDENTITY: Self = Self { centre: 0.0, scale: 1.0, warp: Warp::IDENTITY };
 
-    /// Standardised: mean 0 and standard deviation 1. Values that are all the same are only centred.
+    /// Standardises to mean 0 and standard deviation 1. Values that are all the same are only centred.
     pub fn standardized(values: &[f64]) -> Self {
         // Relative to the largest, so that no finite value is too large or too small to be squared.
         let largest = values.iter().fold(0.0_f64, |largest, y| largest.max(y.abs()));
         if largest == 0.0 {
-            return Self::PLAIN;
+            return Self::IDENTITY;
         }
         let n = values.len() as f64;
         let centre = values.iter().map(|y| y / largest).sum::<f64>() / n;
@@ -110,7 +110,7 @@ impl Outputs {
         Self { centre: largest * centre, scale, warp: Warp::IDENTITY }
     }
 
-    /// The standardised value, before the warp.
+    /// The standardised value, not warped.
     pub fn standardize(&self, y: f64) -> f64 {
         y / self.scale - self.centre / self.scale
     }
@@ -120,8 +120,8 @@ impl Outputs {
         self.warp.apply(self.standardize(y))
     }
 
-    /// The standardised value of one in the units of the model, and its slope. Values beyond a million times the spread of all are
-    /// no further away than that.
+    /// The standardised value behind a value in the units of the model, and its slope. Values beyond a million times the spread are
+    /// clamped to that.
     pub fn unwarp(&self, z: f64) -> (f64, f64) {
         const FAR: f64 = 1e6;
         let standardized = self.warp.invert(z);
@@ -137,7 +137,7 @@ impl Outputs {
         dy / self.scale
     }
 
-    /// Median and spread in the units of the observations of what is normal in those of the model.
+    /// Median and spread, in the units of the observations, of a value that is normal in the units of the model.
     pub fn restore(&self, mean: f64, std: f64) -> (f64, f64) {
         let standardized = self.warp.invert(mean);
         let slope = self.warp.log_slope(standardized).exp();
@@ -145,55 +145,55 @@ impl Outputs {
     }
 }
 
-/// What a failure counts as.
+/// What failed trials count as.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum FailedAs {
-    /// The worst value told, give or take the spread of all: it says "not here", but not how bad.
+pub enum FailureImputation {
+    /// The worst value told, with noise as large as the spread of all values: it says "not here", but not how bad.
     Worst {
-        /// That value.
+        /// The worst value told.
         y: f64,
-        /// That spread.
+        /// The spread of all values.
         noise_std: f64,
     },
-    /// Nothing: trials fail by chance, wherever they are.
-    Nothing,
+    /// Nothing, because trials fail by chance: failures are left out.
+    LeftOut,
 }
 
-impl FailedAs {
-    /// `None` if no observation has a value.
+impl FailureImputation {
+    /// What failures among these observations count as; `None` if no observation has a value.
     pub fn among(observations: &[&Observation]) -> Option<Self> {
         let values: Vec<f64> = observations.iter().filter_map(|told| told.value()).collect();
         let worst = values.iter().copied().reduce(f64::min)?;
         if failures::are_chance(observations) {
-            return Some(Self::Nothing);
+            return Some(Self::LeftOut);
         }
-        Some(Self::Worst { y: worst, noise_std: Outputs::standardized(&values).scale })
+        Some(Self::Worst { y: worst, noise_std: OutputTransform::standardized(&values).scale })
     }
 }
 
-/// Observations in model coordinates and own units.
-pub struct Told {
-    /// Points. (t, d_x)
+/// Observations as families are fitted to them: points in model coordinates, values in their own units.
+pub struct TrainingData {
+    /// The points. (t, d_x)
     pub x: Matrix,
-    /// Values. (t)
+    /// The values, imputed where a trial failed. (t)
     pub y: Vec<f64>,
-    /// Known noise, 0 where it is not. (t)
+    /// Standard deviation of the noise where it is known, else 0. (t)
     pub noise_std: Vec<f64>,
 }
 
-impl Told {
-    /// These observations, in this order; without failures that count as nothing.
+impl TrainingData {
+    /// These observations, in this order.
     pub fn new<'a>(
         observations: impl IntoIterator<Item = &'a Observation>,
-        failed_as: FailedAs,
+        imputation: FailureImputation,
         frame: &Frame,
     ) -> Self {
         let mut told = Self { x: Matrix::zeros(0, frame.dimension()), y: Vec::new(), noise_std: Vec::new() };
         for observation in observations {
-            let (y, noise_std) = match (&observation.outcome, failed_as) {
+            let (y, noise_std) = match (&observation.outcome, imputation) {
                 (&Outcome::Value { y, noise_std }, _) => (y, noise_std.unwrap_or(0.0)),
-                (Outcome::Failed, FailedAs::Worst { y, noise_std }) => (y, noise_std),
-                (Outcome::Failed, FailedAs::Nothing) => continue,
+                (Outcome::Failed, FailureImputation::Worst { y, noise_std }) => (y, noise_std),
+                (Outcome::Failed, FailureImputation::LeftOut) => continue,
             };
             told.x.push_row(&frame.apply(&observation.x));
             told.y.push(y);
@@ -202,9 +202,9 @@ impl Told {
         told
     }
 
-    /// On the scale of `outputs`, before the warp.
-    fn data(&self, outputs: &Outputs) -> Data {
-        // Noise beyond a million times the spread of the values says nothing more than that.
+    /// The data on the standardised scale of `outputs`, not warped.
+    fn standardized(&self, outputs: &OutputTransform) -> Data {
+        // More noise than a million times the spread makes no difference.
         let known_noise_var = |&std: &f64| outputs.standardize_difference(std).min(1e6).powi(2);
         Data {
             x: self.x.clone(),
@@ -226,7 +226,7 @@ mod tests {
         fn restoring_undoes_standardising_and_warping(
             values in prop::collection::vec(-1e3..1e3_f64, 2..10), y in -2e3..2e3_f64, power in 0.2..1.8_f64
         ) {
-            let outputs = Outputs { warp: Warp { power }, ..Outputs::standardized(&values) };
+            let outputs = OutputTransform { warp: Warp { power }, ..OutputTransform::standardized(&values) };
             prop_assume!(outputs.standardize(y).abs() < 50.0);
             let (restored, _) = outputs.restore(outputs.warp.apply(outputs.standardize(y)), 1.0);
             prop_assert!((restored - y).abs() < 1e-6 * (1.0 + y.abs()), "{y} became {restored}");
@@ -234,7 +234,7 @@ mod tests {
 
         #[test]
         fn a_small_spread_is_restored_as_the_difference_it_makes(z in -3.0..3.0_f64, power in 0.2..1.8_f64) {
-            let outputs = Outputs { centre: 7.0, scale: 20.0, warp: Warp { power } };
+            let outputs = OutputTransform { centre: 7.0, scale: 20.0, warp: Warp { power } };
             let std = 1e-5;
             let difference = (outputs.restore(z + std, 0.0).0 - outputs.restore(z - std, 0.0).0) / 2.0;
             let (_, restored) = outputs.restore(z, std);
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_value_is_unwarped_with_its_slope_and_no_further_than_far() {
-        let outputs = Outputs { centre: 7.0, scale: 20.0, warp: Warp { power: 0.4 } };
+        let outputs = OutputTransform { centre: 7.0, scale: 20.0, warp: Warp { power: 0.4 } };
         for z in [-2.0, 0.0, 0.7, 2.0] {
             let (value, slope) = outputs.unwarp(z);
             let difference = (outputs.unwarp(z + 1e-6).0 - outputs.unwarp(z - 1e-6).0) / 2e-6;
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn standardised_values_have_mean_0_and_standard_deviation_1() {
         let values = [3.0, -1.0, 4.0, 1.0, 5.0];
-        let outputs = Outputs::standardized(&values);
+        let outputs = OutputTransform::standardized(&values);
         let z = values.map(|y| outputs.standardize(y));
         assert!(z.iter().sum::<f64>().abs() < 1e-12);
         assert!((z.iter().map(|z| z * z).sum::<f64>() / 5.0 - 1.0).abs() < 1e-12);
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn no_finite_value_is_too_large_or_too_small() {
         for size in [1e-300, 1e-155, 1e155, 1e300] {
-            let outputs = Outputs::standardized(&[-size, 0.0, size]);
+            let outputs = OutputTransform::standardized(&[-size, 0.0, size]);
             assert!((outputs.standardize(size) - 1.5_f64.sqrt()).abs() < 1e-9, "{size}: {outputs:?}");
         }
     }
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn values_that_are_all_the_same_are_only_centred() {
         for y in [0.0, 1e9, -0.1] {
-            let outputs = Outputs::standardized(&[y; 3]);
+            let outputs = OutputTransform::standardized(&[y; 3]);
             assert!(outputs.standardize(y).abs() < 1e-6);
             assert_eq!(outputs.standardize_difference(0.5), 0.5);
         }
@@ -289,9 +289,9 @@ mod tests {
             observation(0.5, Outcome::Value { y: -3.0, noise_std: Some(0.1) }),
             observation(1.0, Outcome::Value { y: 2.0, noise_std: None }),
         ];
-        assert_eq!(FailedAs::among(&[&all[0]]), None);
-        let failed_as = FailedAs::among(&all.each_ref()).unwrap();
-        let told = Told::new(&all, failed_as, &Frame::symmetric(1));
+        assert_eq!(FailureImputation::among(&[&all[0]]), None);
+        let imputation = FailureImputation::among(&all.each_ref()).unwrap();
+        let told = TrainingData::new(&all, imputation, &Frame::symmetric(1));
         assert_eq!(told.y, [-3.0, -3.0, 2.0]);
         assert_eq!(told.noise_std, [2.5, 0.1, 0.0]);
         assert_eq!(told.x.data(), [-1.0, 0.0, 1.0]);

@@ -1,10 +1,10 @@
-//! The paper's updates: ŵ_0 from Phase I, then eqs. 3 and 5 by one rank-one update a round.
+//! The paper's updates: ŵ_0 from Phase I, then eqs. 3 and 5 by a rank-one update per round.
 //!
-//! Departures from the paper: Σ_1 is λI (its sums start at i = 0, and there is no x_0); trials that failed teach nothing.
+//! Departures from the paper: Σ_1 is λI (its sums start at i = 0, and there is no x_0); failed trials are left out.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Belief, Outputs};
+use super::{Belief, OutputTransform};
 use crate::confidence::{Confidence, Round};
 use crate::frame::Frame;
 use crate::history::History;
@@ -19,10 +19,10 @@ use crate::oracle::{self, OracleError, Problem, Starts, sgd};
 pub enum Oracle {
     /// Levenberg-Marquardt from several starts.
     LevenbergMarquardt {
-        /// Starts, for families that are not linear in w.
+        /// How many starts, for families that are not linear in w.
         restarts: usize,
     },
-    /// The paper's.
+    /// The paper's gradient descent.
     Sgd(sgd::Settings),
 }
 
@@ -37,25 +37,25 @@ pub struct PhaseOne {
     pub standardized: bool,
 }
 
-/// The paper's updates of a family's ball. Keeps the last one: that saves time and changes nothing.
-pub struct Recursion {
+/// A family under the paper's updates. Caches the last ball, which saves time and changes nothing.
+pub struct RecursiveSurrogate {
     family: FamilyMaker,
-    /// λ.
+    /// λ, the weight of ‖w − ŵ_0‖².
     lambda: f64,
     beginning: PhaseOne,
     frame: Frame,
     /// For the starts of ŵ_0, which must not change from trial to trial.
     seed: u64,
-    kept: Mutex<Option<Recursive>>,
+    kept: Mutex<Option<RecursiveState>>,
 }
 
-impl Recursion {
-    /// Nothing is fitted yet.
+impl RecursiveSurrogate {
+    /// A surrogate without observations. Nothing is fitted until it is asked for.
     pub fn new(family: FamilyMaker, lambda: f64, beginning: PhaseOne, frame: Frame, seed: u64) -> Self {
         Self { family, lambda, beginning, frame, seed, kept: Mutex::default() }
     }
 
-    /// The ball of the round to come.
+    /// The belief after all observations, with which the next round begins.
     ///
     /// # Errors
     /// If ŵ_0 cannot be fitted.
@@ -69,14 +69,14 @@ impl Recursion {
         Ok(Arc::clone(&kept.insert(recursive).belief))
     }
 
-    /// After line 5 of Phase I.
+    /// The state after line 5 of Phase I.
     ///
     /// # Errors
     /// If ŵ_0 cannot be fitted.
-    pub fn start(&self, history: &History) -> Result<Recursive, OracleError> {
+    pub fn start(&self, history: &History) -> Result<RecursiveState, OracleError> {
         let rng = &mut own_rng(self.seed, 0);
         let told = self.phase_one(history);
-        Recursive::start(self.family.make(), self.lambda, &self.beginning, told, &self.frame, rng)
+        RecursiveState::start(self.family.make(), self.lambda, &self.beginning, told, &self.frame, rng)
     }
 
     /// The observations that ŵ_0 is fitted to.
@@ -85,22 +85,22 @@ impl Recursion {
         &told[..self.beginning.n.min(told.len())]
     }
 
-    /// The family, with a prior of its own.
+    /// The family with its own prior, not the paper's.
     pub fn family(&self) -> Box<dyn Family> {
         self.family.make()
     }
 }
 
-/// The ball of the round to come, and how many observations it has seen.
-pub struct Recursive {
+/// The belief that the next round begins with, and the observations that went into it.
+pub struct RecursiveState {
     belief: Arc<Belief>,
     w_hat_0: Vec<f64>,
-    seen: usize,
-    /// Of the observations that it has seen (`History::fingerprint`).
+    n_told: usize,
+    /// `History::fingerprint` of these observations.
     fingerprint: u64,
 }
 
-impl Recursive {
+impl RecursiveState {
     /// Line 5 of Phase I: ŵ_0 from the observations so far, and Σ_1 = λI.
     fn start(
         family: Box<dyn Family>,
@@ -114,7 +114,11 @@ impl Recursive {
         let points: Vec<Vec<f64>> = values.iter().map(|(x, _)| frame.apply(x)).collect();
         let x = Matrix::from_rows(frame.dimension(), points.iter().map(Vec::as_slice));
         let y: Vec<f64> = values.iter().map(|(_, y)| *y).collect();
-        let outputs = if beginning.standardized { Outputs::standardized(&y) } else { Outputs::PLAIN };
+        let outputs = if beginning.standardized {
+            OutputTransform::standardized(&y)
+        } else {
+            OutputTransform::IDENTITY
+        };
         let y: Vec<f64> = y.into_iter().map(|y| outputs.standardize(y)).collect();
         let noise_std = vec![1.0; y.len()];
         let problem = Problem { family: &*family, x: &x, y: &y, noise_std: &noise_std, prior_weight: 0.0 };
@@ -126,17 +130,17 @@ impl Recursive {
         };
         let ball = Confidence::new(Box::new(Isotropic::new(family, 1.0 / lambda.sqrt())), w_hat_0.clone());
         let belief = Belief { ball, outputs, noise_std: 1.0, family_idx: 0 };
-        Ok(Self { belief: Arc::new(belief), w_hat_0, seen: phase_one.len(), fingerprint: 0 })
+        Ok(Self { belief: Arc::new(belief), w_hat_0, n_told: phase_one.len(), fingerprint: 0 })
     }
 
-    /// Whether it was made of this history, or of its beginning.
+    /// Whether it was made from this history, or from its beginning.
     fn is_of(&self, history: &History) -> bool {
-        self.seen <= history.observations().len() && self.fingerprint == history.fingerprint(self.seen)
+        self.n_told <= history.observations().len() && self.fingerprint == history.fingerprint(self.n_told)
     }
 
     /// Lines 2 and 3 of Phase II, for each of the first `n_told` observations that is new: eqs. 3 and 5.
     pub fn update(&mut self, history: &History, n_told: usize, frame: &Frame) {
-        for (x, y) in history.observations()[self.seen..n_told].iter().filter_map(value) {
+        for (x, y) in history.observations()[self.n_told..n_told].iter().filter_map(value) {
             let Belief { ball, outputs, .. } = Arc::make_mut(&mut self.belief);
             let (x, y, w) = (frame.apply(x), outputs.standardize(y), ball.w_hat().to_vec());
             let mut grad_w = vec![0.0; w.len()];
@@ -145,11 +149,11 @@ impl Recursive {
             let residual = dot(&grad_w, &shift) + y - ball.family().value(&w, &x);
             ball.update(Round { w: &w, x: &x, residual, noise_var: 1.0 });
         }
-        self.seen = n_told;
+        self.n_told = n_told;
         self.fingerprint = history.fingerprint(n_told);
     }
 
-    /// The belief of the round to come.
+    /// The belief that the next round begins with.
     pub fn belief(&self) -> &Belief {
         &self.belief
     }
@@ -214,9 +218,10 @@ mod tests {
         PhaseOne { n, oracle: Oracle::LevenbergMarquardt { restarts: 2 }, standardized: false }
     }
 
-    fn start(family: Box<dyn Family>, phase_one: &[Observation]) -> Recursive {
+    fn start(family: Box<dyn Family>, phase_one: &[Observation]) -> RecursiveState {
         let beginning = beginning(phase_one.len());
-        Recursive::start(family, LAMBDA, &beginning, phase_one, &Frame::symmetric(1), &mut rng(0, 0)).unwrap()
+        RecursiveState::start(family, LAMBDA, &beginning, phase_one, &Frame::symmetric(1), &mut rng(0, 0))
+            .unwrap()
     }
 
     #[test]
@@ -251,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn following_a_few_at_a_time_is_following_all_at_once() {
+    fn updating_a_few_at_a_time_is_updating_all_at_once() {
         let told = observations();
         let network = || Box::new(Mlp::new(1, &[3], Activation::Tanh));
         let [mut steps, mut once] = [(); 2].map(|()| start(network(), &told[..4]));
@@ -276,7 +281,8 @@ mod tests {
             let frame = Frame::symmetric(1);
             let line = Box::new(Line);
             let mut recursive =
-                Recursive::start(line, LAMBDA, &standardized, &told[..4], &frame, &mut rng(0, 0)).unwrap();
+                RecursiveState::start(line, LAMBDA, &standardized, &told[..4], &frame, &mut rng(0, 0))
+                    .unwrap();
             recursive.update(&history(&told), told.len(), &frame);
             recursive.belief().ball.w_hat().to_vec()
         };
@@ -288,12 +294,12 @@ mod tests {
     fn a_ball_is_a_function_of_the_history_whatever_was_asked_before() {
         let recursion = || {
             let network = FamilyMaker::new("mlp", || Box::new(Mlp::new(1, &[3], Activation::Tanh)));
-            Recursion::new(network, LAMBDA, beginning(4), Frame::symmetric(1), 0)
+            RecursiveSurrogate::new(network, LAMBDA, beginning(4), Frame::symmetric(1), 0)
         };
         let (told, kept) = (observations(), recursion());
         let mut other = told.clone();
         other[5].outcome = Outcome::Failed;
-        let w_hat = |recursion: &Recursion, told: &[Observation]| {
+        let w_hat = |recursion: &RecursiveSurrogate, told: &[Observation]| {
             recursion.belief(&history(told)).unwrap().ball.w_hat().to_vec()
         };
         for told in [&told[..6], &told[..9], &other[..9], &told[..5]] {

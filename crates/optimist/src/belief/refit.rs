@@ -1,4 +1,4 @@
-//! The default: everything is fitted anew on all data, Phase I included.
+//! One fit of the default preset: everything is fitted to all data, Phase I included.
 //!
 //! For each family the prior's scales, the noise and the warp of y maximise the evidence; the family with the
 //! highest evidence is kept and linearised at its fit. Families are fitted side by side.
@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use super::{Belief, Outputs, Told, prior_mean};
+use super::{Belief, OutputTransform, TrainingData, prior_mean};
 use crate::confidence::{Confidence, Round};
 use crate::evidence::{self, Data, Hyperparameters, Linearization};
 use crate::model::{Family, Scale};
@@ -20,13 +20,13 @@ const WARP_STD: f64 = 0.3;
 /// Quasi-Newton steps for the scales; 15 and 100 gave the same regret as 40.
 const SCALE_STEPS: usize = 30;
 
-/// The same from scales that were fitted to most of the data.
+/// Quasi-Newton steps from scales that were fitted to most of the data.
 const FURTHER_SCALE_STEPS: usize = 10;
 
-/// Fits and scales alternate this often for a family that is not linear in w.
+/// How often fits of weights and of scales alternate for a family that is not linear in w.
 const ALTERNATIONS: usize = 2;
 
-/// How a refit is done.
+/// What a refit may fit.
 pub struct Refit {
     /// Whether y is standardised.
     pub scaled: bool,
@@ -34,23 +34,23 @@ pub struct Refit {
     pub warp: bool,
     /// Hyper-prior of log noise.
     pub noise: Scale,
-    /// Starts of the oracle for a family that is not linear in w.
+    /// How many starts the oracle has for a family that is not linear in w.
     pub restarts: usize,
 }
 
 impl Refit {
-    /// Each family fitted to `sample`. The scales of a family that is linear in w start from those of `start`, family by
-    /// family, where there are any.
+    /// Fits each family to `sample`. The scales of families that are linear in w start from those in `start`, where there are any.
     pub fn fit(
         &self,
         families: Vec<Box<dyn Family>>,
-        sample: &Told,
+        sample: &TrainingData,
         start: &[Option<Hyperparameters>],
         rng: &mut Rng,
     ) -> Fits {
-        let outputs = if self.scaled { Outputs::standardized(&sample.y) } else { Outputs::PLAIN };
-        let data = sample.data(&outputs);
-        // All luck is drawn here: side by side, families must not share it.
+        let outputs =
+            if self.scaled { OutputTransform::standardized(&sample.y) } else { OutputTransform::IDENTITY };
+        let data = sample.standardized(&outputs);
+        // Drawn here, not in parallel: otherwise the starts would depend on the order of threads.
         let mut with_starts = |(i, family): (usize, Box<dyn Family>)| {
             let scales = start.get(i).and_then(Option::as_ref);
             (scales, Starts::draw(&*family, self.restarts, rng), family)
@@ -63,7 +63,7 @@ impl Refit {
         Fits { fits, outputs, data }
     }
 
-    /// Scales, noise and warp by evidence, and the weights under them.
+    /// Fits scales, noise and warp by evidence, and the weights under them.
     fn fit_family(
         &self,
         mut family: Box<dyn Family>,
@@ -97,7 +97,7 @@ impl Refit {
 /// Families fitted to the same observations.
 pub struct Fits {
     fits: Vec<Result<Fitted, OracleError>>,
-    outputs: Outputs,
+    outputs: OutputTransform,
     data: Data,
 }
 
@@ -107,12 +107,12 @@ impl Fits {
         self.fits.iter().map(|fit| fit.as_ref().ok().map(|fit| fit.hyperparameters.clone())).collect()
     }
 
-    /// The belief of the family that explains its sample best, after all of `told`. A sample may be less than all: the
-    /// number of operations to fit scales grows with its cube.
+    /// The belief of the family with the highest evidence, given all of `told`. The sample it was fitted to may be smaller, since
+    /// the time to fit scales grows with the cube of its size.
     ///
     /// # Errors
     /// If no family could be fitted; the last one's reason.
-    pub fn believe(self, told: &Told) -> Result<Belief, OracleError> {
+    pub fn into_belief(self, told: &TrainingData) -> Result<Belief, OracleError> {
         let Self { fits, mut outputs, data } = self;
         let mut best: Option<(usize, Fitted)> = None;
         let mut failure = OracleError::NothingToFit;
@@ -126,7 +126,7 @@ impl Fits {
             }
         }
         let (family_idx, Fitted { family, hyperparameters, w, .. }) = best.ok_or(failure)?;
-        let data = if w.is_none() { told.data(&outputs) } else { data };
+        let data = if w.is_none() { told.standardized(&outputs) } else { data };
         outputs.warp = hyperparameters.warp;
         Ok(Belief {
             ball: ball(family, &data, &hyperparameters, w),
@@ -137,17 +137,18 @@ impl Fits {
     }
 }
 
-/// A family at the scales fitted, and what else there is to know of its fit.
+/// A family at the fitted scales, and the rest of its fit.
 struct Fitted {
     family: Box<dyn Family>,
     hyperparameters: Hyperparameters,
-    /// Where it is linearised: at the weights fitted. `None` if it is linear in them, and that is the same everywhere.
+    /// The fitted weights, where the family is linearised. `None` if it is linear in them, and its linearisation the same
+    /// everywhere.
     w: Option<Vec<f64>>,
     /// Evidence plus hyper-priors, at these hyperparameters.
     evidence: f64,
 }
 
-/// The most probable weights.
+/// The most probable weights under these hyperparameters.
 fn fit_weights(
     family: &dyn Family,
     data: &Data,
@@ -189,19 +190,19 @@ mod tests {
     const REFIT: Refit = Refit { scaled: true, warp: true, noise: evidence::NOISE, restarts: 2 };
 
     /// `f` at `t` random points of [-1, 1]².
-    fn told(t: usize, f: impl Fn(&[f64]) -> f64) -> Told {
+    fn told(t: usize, f: impl Fn(&[f64]) -> f64) -> TrainingData {
         let mut rng = rng(0, 0);
         let x = Matrix::from_fn(t, 2, |_, _| rng.random_range(-1.0..1.0));
         let y = x.iter_rows().map(f).collect();
-        Told { x, y, noise_std: vec![0.0; t] }
+        TrainingData { x, y, noise_std: vec![0.0; t] }
     }
 
     fn wave(x: &[f64]) -> f64 {
         (2.0 * x[0]).sin() + x[1] - x[0] * x[1]
     }
 
-    fn fit(families: Vec<Box<dyn Family>>, told: &Told, pending: &[Vec<f64>]) -> Belief {
-        let mut belief = REFIT.fit(families, told, &[], &mut rng(1, 0)).believe(told).unwrap();
+    fn fit(families: Vec<Box<dyn Family>>, told: &TrainingData, pending: &[Vec<f64>]) -> Belief {
+        let mut belief = REFIT.fit(families, told, &[], &mut rng(1, 0)).into_belief(told).unwrap();
         let w_hat = belief.ball.w_hat().to_vec();
         belief.fantasize(&w_hat, pending);
         belief
@@ -262,7 +263,7 @@ mod tests {
     #[test]
     fn without_families_there_is_no_belief() {
         let told = told(3, wave);
-        let error = REFIT.fit(Vec::new(), &told, &[], &mut rng(0, 0)).believe(&told).err();
+        let error = REFIT.fit(Vec::new(), &told, &[], &mut rng(0, 0)).into_belief(&told).err();
         assert_eq!(error, Some(OracleError::NothingToFit));
     }
 }

@@ -4,26 +4,26 @@
 //! Σ_t⁻¹ = P² − P²Gᵀ (G P² Gᵀ + S)⁻¹ G P². What is factored is K + S, with K = G P² Gᵀ the inner products of
 //! gradients under the prior, which families know how to compute without the gradients.
 
-use super::LEAST_U;
+use super::MIN_U;
 use super::form::{Form, Posterior};
 use super::rounds::Rounds;
 use crate::linalg::{Cholesky, Matrix, add_scaled, dot};
 use crate::model::{Embedded, Point};
 
-/// Added to inner products relative to their size when rounding made them indefinite; grows tenfold a try.
+/// Added to the diagonal, relative to its largest entry, if rounding made K + S indefinite; ten times as much with each try.
 const JITTER: f64 = 1e-10;
 
 /// See the module.
 #[derive(Clone, Default)]
 pub(super) struct Dual {
-    /// Of K + S.
+    /// The Cholesky factor of K + S.
     factor: Cholesky,
-    /// (K + S)⁻¹ r.
+    /// (K + S)⁻¹ r, the weights of the mean.
     alpha: Vec<f64>,
 }
 
 impl Dual {
-    /// From scratch.
+    /// Factors K + S.
     pub fn new(rounds: &Rounds) -> Self {
         let gram = rounds.family.gram_within(rounds.points.points());
         let size = (0..gram.rows()).map(|i| gram[(i, i)]).fold(0.0, f64::max);
@@ -44,7 +44,7 @@ impl Dual {
 }
 
 impl Form for Dual {
-    /// A row more.
+    /// Appends a row to the factor.
     fn update(&mut self, rounds: &Rounds) -> bool {
         let last = rounds.len() - 1;
         let point = rounds.points.point(last);
@@ -85,7 +85,7 @@ impl Form for Dual {
     ) {
         let Posterior { x, u, embedded, half_solved: mut k, .. } = posterior;
         self.factor.solve_upper(&mut k); // now (K + S)⁻¹ k
-        let per_u = if u > LEAST_U { radius / u } else { 0.0 };
+        let per_u = if u > MIN_U { radius / u } else { 0.0 };
         k.iter_mut().for_each(|k| *k *= -per_u);
         if rounds.is_centred {
             add_scaled(1.0, &self.alpha, &mut k);
@@ -116,7 +116,7 @@ impl Form for Dual {
         prior - dot(&k, &k)
     }
 
-    /// By the diagonal of (K + S)⁻¹.
+    /// Uses the diagonal of (K + S)⁻¹.
     fn left_out_errors(&self, _rounds: &Rounds, _w_hat: &[f64]) -> Vec<(f64, f64)> {
         let inverse = self.factor.inverse();
         let error = |(i, alpha): (usize, &f64)| (alpha / inverse[(i, i)], inverse[(i, i)].powf(-0.5));
@@ -149,7 +149,7 @@ impl Form for Dual {
         out
     }
 
-    /// By the determinant lemma.
+    /// Uses the determinant lemma.
     fn log_det_ratio(&self, rounds: &Rounds) -> f64 {
         self.factor.log_det() - rounds.noise_var.iter().map(|s2| s2.ln()).sum::<f64>()
     }

@@ -1,7 +1,7 @@
-//! What Σ_t is asked for, and in which of its two forms.
+//! The operations on Σ_t, and which of its two forms they use.
 //!
-//! Given: the rounds, and ŵ_t where it matters. Gives: updates and solves with the smaller of two matrices, `dual` while
-//! t < d_w and `primal` after. Both give the same numbers, but for rounding.
+//! Given: the rounds, and ŵ_t where it matters. Gives: updates and solves with the smaller of two matrices, `dual` while t < d_w
+//! and `primal` after. Both give the same numbers up to rounding.
 
 use super::dual::Dual;
 use super::primal::Primal;
@@ -16,7 +16,7 @@ pub(super) enum Factored {
 }
 
 impl Factored {
-    /// In the form whose matrix is smaller.
+    /// Factors Σ_t in the form whose matrix is smaller.
     pub fn new(rounds: &Rounds) -> Self {
         if rounds.len() < rounds.d_w() || !rounds.family.is_parametric() {
             Self::Dual(Dual::new(rounds))
@@ -40,15 +40,15 @@ impl Factored {
     }
 }
 
-/// A form of Σ_t.
+/// What each form of Σ_t can do.
 pub(super) trait Form {
-    /// Eq. 3: takes in the last round. False if that failed for rounding.
+    /// Eq. 3: updates the factor with the last round. False if rounding errors prevented it.
     fn update(&mut self, rounds: &Rounds) -> bool;
 
     /// Eq. 5: ŵ_t − ŵ_0.
     fn solve_shift(&mut self, rounds: &Rounds) -> Vec<f64>;
 
-    /// At one point.
+    /// The posterior at one point.
     fn posterior<'a>(&self, rounds: &Rounds, w_hat: &[f64], x: &'a [f64]) -> Posterior<'a>;
 
     /// Sets the gradient in x of mean + radius · u at the point of `posterior`.
@@ -61,7 +61,7 @@ pub(super) trait Form {
         grad_x: &mut [f64],
     );
 
-    /// f_x(ŵ_t).
+    /// f_x(ŵ_t), the posterior mean at x.
     fn mean(&self, rounds: &Rounds, w_hat: &[f64], x: &[f64]) -> f64 {
         rounds.family.value(w_hat, x)
     }
@@ -69,27 +69,28 @@ pub(super) trait Form {
     /// Variance of Σ_i v_i f_{x_i}, for the rows x_i of `x`.
     fn variance_of_sum(&self, rounds: &Rounds, w_hat: &[f64], x: Matrix, v: &[f64]) -> f64;
 
-    /// For each round, how far its residual is from what all others predict, and the standard deviation of that, noise included.
+    /// For each round, the difference between its residual and what all others predict, and the standard deviation of that, noise
+    /// included.
     fn left_out_errors(&self, rounds: &Rounds, w_hat: &[f64]) -> Vec<(f64, f64)>;
 
     /// Mean and u at each row of `x`.
     fn posteriors(&self, rounds: &Rounds, w_hat: &[f64], x: Matrix) -> Vec<(f64, f64)>;
 
-    /// Σ_t⁻¹ v.
+    /// Σ_t⁻¹ v: the posterior covariance of the weights times a vector.
     fn covariance_times(&self, rounds: &Rounds, v: &[f64]) -> Vec<f64>;
 
     /// log det Σ_t − log det Σ_0.
     fn log_det_ratio(&self, rounds: &Rounds) -> f64;
 }
 
-/// f_x under the linearised posterior.
+/// The posterior of f_x at one point, under the linearisation.
 pub(crate) struct Posterior<'a> {
     pub x: &'a [f64],
-    /// f_x(ŵ_t).
+    /// The mean, f_x(ŵ_t).
     pub mean: f64,
-    /// ‖∇f_x(ŵ_t)‖ in Σ_t⁻¹.
+    /// The standard deviation, ‖∇f_x(ŵ_t)‖ in Σ_t⁻¹.
     pub u: f64,
-    /// What u was computed from, and its gradient in x is: the point embedded (dual only), and the lower half of a solve.
+    /// What u was computed from and its gradient will be: the embedded point (dual form only), and the first half of a solve.
     pub(super) embedded: Vec<f64>,
     pub(super) half_solved: Vec<f64>,
 }

@@ -24,44 +24,45 @@ pub(crate) use form::Posterior;
 use form::{Factored, Form};
 use rounds::Rounds;
 
-/// Rounds between two factorisations from scratch, which stop rounding errors of rank-one updates from adding up.
+/// Rounds between factorisations from scratch, which keep the rounding errors of rank-one updates from adding up.
 const REFRESH_ROUNDS: usize = 512;
 
-/// Uncertainty below which a point counts as known: its gradient would be rounding errors.
-pub(crate) const LEAST_U: f64 = 1e-9;
+/// Points with less uncertainty count as known: a gradient would be rounding errors.
+pub(crate) const MIN_U: f64 = 1e-9;
 
-/// Steps of the ascent in w, at the most. On four networks of 13 to 251 weights after 20 observations, 200 points each, a
-/// single step lost 1 to 5 % of what the mean can be exceeded by in a ball of radius 0.5, ten up to 0.04 %, fifty nothing; at
-/// radius 2 it was 15 to 32 %, 0.3 to 1.5 % and at most 0.02 %, at radius 10 60 to 75 %, 5 to 11 % and up to 0.3 %.
+/// Most steps of the ascent in w. On four networks of 13 to 251 weights after 20 observations, 200 points each, a single step lost
+/// 1 to 5 % of what the mean can be exceeded by in a ball of radius 0.5, ten up to 0.04 %, fifty nothing; at radius 2 it was 15 to
+/// 32 %, 0.3 to 1.5 % and at most 0.02 %; at radius 10, 60 to 75 %, 5 to 11 % and up to 0.3 %.
 const ASCENT_STEPS: usize = 50;
 
-/// Shares of the way to the best point of the linearisation, tried in turn. Whole steps alone lost up to 0.2 % at radius 0.5
-/// and 5 to 28 % at radius 2; the shortest was taken in at most 6 % of the steps at radius 10, and hardly ever below.
+/// Step lengths that are tried in turn, as shares of the way to the best point of the linearisation. Full steps alone lost up to
+/// 0.2 % at radius 0.5 and 5 to 28 % at radius 2; the shortest was taken in at most 6 % of the steps at radius 10, and hardly ever
+/// below.
 const STEP_LENGTHS: [f64; 5] = [1.0, 0.5, 0.25, 0.125, 0.0625];
 
 /// One observation, linearised: y ≈ f_x(w) + ∇f_x(w)·(w* − w).
 #[derive(Debug, Clone, Copy)]
 pub struct Round<'a> {
-    /// Where f was linearised; any slice if the family is linear in w.
+    /// The weights at which f was linearised; any slice if the family is linear in w.
     pub w: &'a [f64],
     /// The point, in model coordinates.
     pub x: &'a [f64],
     /// ∇f_x(w)·(w − ŵ_0) + y − f_x(w): the observation about the prior's centre.
     pub residual: f64,
-    /// s²; the paper's updates have 1.
+    /// s², the variance of the noise; 1 in the paper's updates.
     pub noise_var: f64,
 }
 
-/// A round as the others predict it, in the units of the model.
+/// A round as the other rounds predict it, in the units of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeftOut {
     /// The point, in model coordinates.
     pub x: Vec<f64>,
     /// What was observed there.
     pub observed: f64,
-    /// What the other rounds say of it.
+    /// What the other rounds predict there.
     pub mean: f64,
-    /// How unsure that is, the noise of the observation included; one standard deviation.
+    /// Standard deviation of that prediction, noise of the observation included.
     pub std: f64,
 }
 
@@ -81,7 +82,7 @@ impl Confidence {
         Self { factored: Factored::new(&rounds), w_hat: rounds.w_hat_0.clone(), since_refresh: 0, rounds }
     }
 
-    /// All rounds at once: one factorisation instead of one update a round.
+    /// All rounds at once: one factorisation instead of an update per round.
     pub fn with_rounds<'a>(
         family: Box<dyn Family>,
         w_hat_0: Vec<f64>,
@@ -95,7 +96,7 @@ impl Confidence {
         confidence
     }
 
-    /// Line 2 and 3 of Phase II: Σ_t and ŵ_t after one more round. A round that is not finite is ignored.
+    /// Lines 2 and 3 of Phase II: Σ_t and ŵ_t after one more round. A round that is not finite is ignored.
     pub fn update(&mut self, round: Round<'_>) {
         if !self.rounds.update(round) {
             return;
@@ -109,19 +110,19 @@ impl Confidence {
         }
     }
 
-    /// Factors from scratch, in the form that is cheaper at this t.
+    /// Factors Σ_t from scratch, in the form that is cheaper at this t.
     pub fn refresh(&mut self) {
         self.since_refresh = 0;
         self.factored = Factored::new(&self.rounds);
         self.solve_w_hat();
     }
 
-    /// Eq. 3: Σ_t with the last round in it. False if that failed for rounding.
+    /// Eq. 3: updates Σ_t with the last round. False if rounding errors prevented it.
     fn update_sigma(&mut self) -> bool {
         self.factored.form_mut().update(&self.rounds)
     }
 
-    /// Eq. 5, the minimum of eq. 4.
+    /// Eq. 5: sets ŵ_t to the minimum of eq. 4.
     fn solve_w_hat(&mut self) {
         let shift = self.factored.form_mut().solve_shift(&self.rounds);
         self.w_hat = self.rounds.w_hat_0.iter().zip(&shift).map(|(w, s)| w + s).collect();
@@ -132,7 +133,7 @@ impl Confidence {
         &*self.rounds.family
     }
 
-    /// ŵ_t.
+    /// ŵ_t, the centre of the ball.
     pub fn w_hat(&self) -> &[f64] {
         &self.w_hat
     }
@@ -142,7 +143,7 @@ impl Confidence {
         self.rounds.len()
     }
 
-    /// f_x(ŵ_t).
+    /// f_x(ŵ_t), the posterior mean at x.
     pub fn mean(&self, x: &[f64]) -> f64 {
         self.form().mean(&self.rounds, &self.w_hat, x)
     }
@@ -152,7 +153,7 @@ impl Confidence {
         self.posterior(x).u
     }
 
-    /// f_x(ŵ_t) and u in one go.
+    /// f_x(ŵ_t) and u: posterior mean and standard deviation at x.
     pub fn predict(&self, x: &[f64]) -> (f64, f64) {
         let posterior = self.posterior(x);
         (posterior.mean, posterior.u)
@@ -176,11 +177,11 @@ impl Confidence {
         self.rounds.are_exact()
     }
 
-    /// (f_x(ŵ_t) − target) / u: by how many standard deviations x is expected to be above a target. If x is expected below
-    /// it, this is −√β of the smallest ball in which some w lifts x to it. Writes its gradient in x.
+    /// (f_x(ŵ_t) − target) / u: by how many standard deviations the mean is above a target. Below it, this is −√β of the smallest
+    /// ball in which some w lifts x to the target. Writes its gradient in x.
     pub fn z_score(&self, x: &[f64], target: f64, grad_x: &mut [f64]) -> f64 {
         let posterior = self.posterior(x);
-        let u = posterior.u.max(LEAST_U);
+        let u = posterior.u.max(MIN_U);
         let z_score = (posterior.mean - target) / u;
         // The gradient is that of mean − z_score · u, over u.
         self.grad_x(posterior, -z_score, grad_x);
@@ -191,7 +192,7 @@ impl Confidence {
     /// ln of the expected improvement of f_x over `target`, and its gradient.
     pub fn log_expected_improvement(&self, x: &[f64], target: f64, grad_x: &mut [f64]) -> f64 {
         let posterior = self.posterior(x);
-        let u = posterior.u.max(LEAST_U);
+        let u = posterior.u.max(MIN_U);
         let z = (posterior.mean - target) / u;
         let (ln_h, slope) = ln_h(z);
         // Φ/h (∇mean + (φ/Φ) ∇u) / u, and φ/Φ = h/Φ − z.
@@ -244,10 +245,10 @@ impl Confidence {
         self.distance_squared(w) <= beta_t
     }
 
-    /// Moves w straight towards ŵ_t until it lies in the ball of this radius √β.
+    /// Moves w straight towards ŵ_t until it lies in the ball of radius √β = `radius`.
     pub fn pull_inside(&self, w: &mut [f64], radius: f64) {
         let plain: f64 = w.iter().zip(&self.w_hat).map(|(w, c)| (w - c).powi(2)).sum();
-        // Σ_t is at most its trace: most of the time this settles it without visiting the rounds.
+        // Σ_t is at most its trace, which usually settles it without a loop over the rounds.
         if self.rounds.trace_bound * plain <= radius * radius {
             return;
         }
@@ -262,7 +263,7 @@ impl Confidence {
         self.form().log_det_ratio(&self.rounds)
     }
 
-    /// Σ_t⁻¹ v.
+    /// Σ_t⁻¹ v: the posterior covariance of the weights times a vector.
     pub fn covariance_times(&self, v: &[f64]) -> Vec<f64> {
         self.form().covariance_times(&self.rounds, v)
     }
@@ -272,7 +273,7 @@ impl Confidence {
         self.form().variance_of_sum(&self.rounds, &self.w_hat, x, v).max(0.0).sqrt()
     }
 
-    /// Each round as the posterior of all others has it: exact for a linear family under this prior.
+    /// Each round as the posterior given all other rounds predicts it: exact for a linear family under this prior.
     pub fn leave_one_out(&self) -> Vec<LeftOut> {
         let errors = self.form().left_out_errors(&self.rounds, &self.w_hat);
         errors.into_iter().enumerate().map(|(i, (error, std))| self.left_out(i, error, std)).collect()
@@ -290,7 +291,7 @@ impl Confidence {
         self.factored.form()
     }
 
-    /// f_x under the linearised posterior.
+    /// The posterior of f_x, with what its gradient is computed from.
     pub(crate) fn posterior<'a>(&self, x: &'a [f64]) -> Posterior<'a> {
         self.form().posterior(&self.rounds, &self.w_hat, x)
     }

@@ -3,7 +3,7 @@
 //! With G the gradients as rows, P the prior's standard deviations and S the noise, Σ_t = P⁻¹ (I + P Gᵀ S⁻¹ G P) P⁻¹.
 //! What is factored is the matrix in brackets, whose eigenvalues are at least 1.
 
-use super::LEAST_U;
+use super::MIN_U;
 use super::form::{Form, Posterior};
 use super::rounds::Rounds;
 use crate::linalg::{Cholesky, Matrix, add_scaled, dot};
@@ -11,14 +11,14 @@ use crate::linalg::{Cholesky, Matrix, add_scaled, dot};
 /// See the module.
 #[derive(Clone)]
 pub(super) struct Primal {
-    /// Of I + P Gᵀ S⁻¹ G P.
+    /// The Cholesky factor of I + P Gᵀ S⁻¹ G P.
     factor: Cholesky,
-    /// P Gᵀ S⁻¹ r.
+    /// P Gᵀ S⁻¹ r, the right-hand side that ŵ_t is solved for.
     rhs: Vec<f64>,
 }
 
 impl Primal {
-    /// From scratch.
+    /// Sums over all rounds and factors.
     pub fn new(rounds: &Rounds) -> Self {
         let d_w = rounds.d_w();
         let mut scaled = Matrix::zeros(0, d_w); // P Gᵀ S^-½, transposed
@@ -38,7 +38,7 @@ impl Primal {
 }
 
 impl Form for Primal {
-    /// By rank one.
+    /// Updates the factor by rank one.
     fn update(&mut self, rounds: &Rounds) -> bool {
         let last = rounds.len() - 1;
         let (r, s2) = (rounds.residuals[last], rounds.noise_var[last]);
@@ -73,7 +73,7 @@ impl Form for Primal {
     ) {
         let Posterior { x, u, half_solved: mut v, .. } = posterior;
         self.factor.solve_upper(&mut v);
-        let per_u = if u > LEAST_U { radius / u } else { 0.0 };
+        let per_u = if u > MIN_U { radius / u } else { 0.0 };
         v.iter_mut().zip(&rounds.prior_std).for_each(|(v, p)| *v *= per_u * p);
         rounds.grad_x(w_hat, v, x, grad_x);
     }
@@ -87,7 +87,7 @@ impl Form for Primal {
         dot(&sum, &self.covariance_times(rounds, &sum))
     }
 
-    /// By the leverage g_iᵀ Σ_t⁻¹ g_i / s_i².
+    /// Uses the leverage g_iᵀ Σ_t⁻¹ g_i / s_i².
     fn left_out_errors(&self, rounds: &Rounds, w_hat: &[f64]) -> Vec<(f64, f64)> {
         let shift: Vec<f64> = w_hat.iter().zip(&rounds.w_hat_0).map(|(w, w_0)| w - w_0).collect();
         let error = |i: usize| {

@@ -1,7 +1,7 @@
-//! The rounds of a ball: what Σ_t and ŵ_t are made of, whatever the form they are computed in.
+//! The rounds of a ball: what Σ_t and ŵ_t are made from, in either form.
 //!
-//! Given: a family with its prior, the prior's centre ŵ_0, linearised observations. Gives: gradients g_i, residuals
-//! r_i and noise s_i² of the rounds, and f_x about any weights. Does not know: Σ_t, ŵ_t.
+//! Given: a family with its prior, the prior's centre ŵ_0, linearised observations. Gives: gradients g_i, residuals r_i and noise
+//! s_i² of the rounds, and f_x about any weights. Does not know: Σ_t, ŵ_t.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::model::{Embedded, Family};
 #[derive(Clone)]
 pub(super) struct Rounds {
     pub family: Arc<dyn Family>,
-    /// P.
+    /// P: the prior standard deviation of each weight.
     pub prior_std: Vec<f64>,
     pub w_hat_0: Vec<f64>,
     /// x_i, embedded where f was linearised.
     pub points: Embedded,
-    /// r_i.
+    /// r_i: see [`Round::residual`].
     pub residuals: Vec<f64>,
-    /// s_i².
+    /// s_i²: see [`Round::noise_var`].
     pub noise_var: Vec<f64>,
     linearized_at: LinearizedAt,
     /// An upper bound on the largest eigenvalue of Σ_t: the prior's largest, and the trace of the rest.
@@ -29,17 +29,17 @@ pub(super) struct Rounds {
     pub is_centred: bool,
 }
 
-/// Where f was linearised in each round.
+/// The weights at which f was linearised in each round.
 #[derive(Clone)]
 enum LinearizedAt {
     /// f is linear in w: its gradients are the same everywhere, and no weights are kept.
     Anywhere,
-    /// One row a round. (t, d_w)
+    /// One row per round. (t, d_w)
     Weights(Matrix),
 }
 
 impl Rounds {
-    /// None yet.
+    /// No rounds, and a prior centred at ŵ_0.
     pub fn new(family: Box<dyn Family>, w_hat_0: Vec<f64>) -> Self {
         let d_w = family.n_weights();
         let mut prior_std = vec![0.0; d_w];
@@ -60,17 +60,17 @@ impl Rounds {
         }
     }
 
-    /// t.
+    /// t, the number of rounds.
     pub fn len(&self) -> usize {
         self.residuals.len()
     }
 
-    /// d_w.
+    /// d_w, the number of weights.
     pub fn d_w(&self) -> usize {
         self.prior_std.len()
     }
 
-    /// One more round. False, and nothing changes, if its gradient or its residual is not finite.
+    /// Adds a round. False, and nothing changes, if its gradient or its residual is not finite.
     pub fn update(&mut self, round: Round<'_>) -> bool {
         let mut gradient = vec![0.0; self.d_w()];
         self.family.grad_w(round.w, round.x, &mut gradient);
@@ -91,7 +91,7 @@ impl Rounds {
         true
     }
 
-    /// Where round i was linearised; ŵ_0 if it could have been anywhere.
+    /// The weights at which round i was linearised; ŵ_0 if the family is linear in w.
     pub fn linearized_at(&self, i: usize) -> &[f64] {
         match &self.linearized_at {
             LinearizedAt::Anywhere => &self.w_hat_0,
@@ -99,14 +99,14 @@ impl Rounds {
         }
     }
 
-    /// g_i.
+    /// g_i, the gradient in w of round i.
     pub fn gradient(&self, i: usize) -> Vec<f64> {
         let mut gradient = vec![0.0; self.d_w()];
         self.family.grad_w(self.linearized_at(i), self.points.x.row(i), &mut gradient);
         gradient
     }
 
-    /// P g_i.
+    /// P g_i, the gradient of round i scaled by the prior.
     pub fn scaled_gradient(&self, i: usize) -> Vec<f64> {
         self.scaled(self.gradient(i))
     }
@@ -118,18 +118,18 @@ impl Rounds {
         sum
     }
 
-    /// P v.
+    /// P v, a vector of weights scaled by the prior.
     pub fn scaled(&self, mut v: Vec<f64>) -> Vec<f64> {
         v.iter_mut().zip(&self.prior_std).for_each(|(v, p)| *v *= p);
         v
     }
 
-    /// Whether f equals its linearisation.
+    /// Whether f equals its linearisation, being linear in w.
     pub fn are_exact(&self) -> bool {
         matches!(self.linearized_at, LinearizedAt::Anywhere)
     }
 
-    /// f_x(w), where ∇f_x(w) is known.
+    /// f_x(w), given its gradient `grad_w`.
     pub fn value(&self, w: &[f64], grad_w: &[f64], x: &[f64]) -> f64 {
         if self.are_exact() { dot(grad_w, w) } else { self.family.value(w, x) }
     }
@@ -145,7 +145,7 @@ impl Rounds {
         }
     }
 
-    /// Adds ∇_x f_x(w).
+    /// Adds ∇_x f_x(w) to `grad_x`.
     pub fn add_grad_x(&self, w: &[f64], x: &[f64], grad_x: &mut [f64]) {
         let mut slope = vec![0.0; x.len()];
         self.family.grad_x(w, x, &mut slope);

@@ -1,12 +1,12 @@
-//! How the presets of GO-UCB are put together, and the rounds of preset `theory` as its proofs see them.
+//! The presets of GO-UCB: how settings become a policy, and the rounds of preset `theory` as its proofs see them.
 //!
 //! Given: a domain, how many trials are planned, the settings. Gives: a [`GoUcb`].
 
-use super::{GoUcb, PhaseTwo, Scheduled, Search, Several};
+use super::{GoUcb, MultiOutcomeGoUcb, PhaseTwo, Scheduled, Search};
 use crate::acquisition::JointAscent;
-use crate::belief::growing::Refitting;
-use crate::belief::recursive::{Oracle, PhaseOne, Recursion};
-use crate::belief::supposed::Supposed;
+use crate::belief::fantasies::Fantasies;
+use crate::belief::recursive::{Oracle, PhaseOne, RecursiveSurrogate};
+use crate::belief::surrogate::Surrogate;
 use crate::encode::Domain;
 use crate::error::MethodError;
 use crate::frame::Frame;
@@ -20,9 +20,9 @@ use crate::sobol::Design;
 use crate::theory::{Ledger, RoundReport, Truth};
 
 impl GoUcb {
-    /// With the families that the settings name. `trials` is how many are planned in all: n and T follow from it. Points that
-    /// are told without having been proposed teach as well, and use up nothing of T. `seed` is for the starts of ŵ_0 (presets
-    /// `paper` and `theory`), which must not change from trial to trial.
+    /// A policy with the families that the settings name. `trials` is how many are planned in all: n and T follow from it. Points
+    /// that are told without having been proposed are learnt from as well, and don't count towards T. `seed` is for the starts of
+    /// ŵ_0 (presets `paper` and `theory`), which must not change from trial to trial.
     ///
     /// # Errors
     /// If a setting is out of its range.
@@ -30,7 +30,7 @@ impl GoUcb {
         Self::with_families(domain, trials, settings, seed, settings.families(domain))
     }
 
-    /// With a family of your own in place of those that the settings name; `make` is called for each fit.
+    /// A policy with a family of your own instead of those that the settings name; `make` is called for each fit.
     ///
     /// # Errors
     /// If a setting is out of its range.
@@ -60,8 +60,8 @@ impl GoUcb {
         let scheduled = |schedule: Schedule, oracle, search| {
             let (family, lambda, frame) = (families[0].clone(), schedule.lambda(), frame.clone());
             let beginning = PhaseOne { n, oracle, standardized: refit.scaled };
-            let recursion = Recursion::new(family, lambda, beginning, frame, seed);
-            PhaseTwo::Scheduled(Box::new(Scheduled { recursion, schedule, search }))
+            let surrogate = RecursiveSurrogate::new(family, lambda, beginning, frame, seed);
+            PhaseTwo::Scheduled(Box::new(Scheduled { surrogate, schedule, search }))
         };
         let (phase_two, exploration, trust_region) = match settings {
             Settings::Default(default) => {
@@ -87,40 +87,42 @@ impl GoUcb {
                 (scheduled(schedule, oracle, search), theory.exploration, theory.trust_region)
             }
         };
-        let model = Refitting::new(families, refit, frame.clone());
-        let supposed = Supposed::default();
-        Ok(Self { n, horizon, frame, model, supposed, phase_two, exploration, trust_region })
+        let surrogate = Surrogate::new(families, refit, frame.clone());
+        let fantasies = Fantasies::default();
+        Ok(Self { n, horizon, frame, surrogate, fantasies, phase_two, exploration, trust_region })
     }
 
-    /// The same for several outcomes: preset `default` only, since the paper is about one function.
+    /// A policy for several outcomes, in the preset `default` only, since the paper is about one function.
     ///
     /// # Errors
-    /// If a setting is out of its range or means nothing for these goals.
-    pub fn several(
+    /// If a setting is out of its range or not supported with these goals.
+    pub fn multi_outcome(
         domain: &Domain,
         goals: &Goals,
         trials: usize,
         settings: &Settings,
         seed: u64,
-    ) -> Result<Several, MethodError> {
+    ) -> Result<MultiOutcomeGoUcb, MethodError> {
         settings.validate()?;
         let unable = |problem: &'static str| MethodError::Unable { name: "go-ucb".to_owned(), problem };
         let Settings::Default(default) = settings else {
-            return Err(unable("knows several outcomes with preset `default` only; leave out `preset`"));
+            return Err(unable(
+                "supports several outcomes with the preset `default` only; leave out `preset`",
+            ));
         };
         let DefaultSettings { aim, effort, exploration, trust_region, .. } = *default;
         if aim == Aim::Regret && goals.maximized().len() != 1 {
-            return Err(unable("has the aim `regret` for one goal only; leave out `aim`"));
+            return Err(unable("supports the aim `regret` with one goal only; leave out `aim`"));
         }
         let n = settings.explore_trials().unwrap_or_else(|| explore_trials(trials));
         let frame = Frame::new(domain, settings.refit().scaled);
-        let model = || Refitting::new(settings.families(domain), settings.refit(), frame.clone());
-        Ok(Several {
+        let surrogate = || Surrogate::new(settings.families(domain), settings.refit(), frame.clone());
+        Ok(MultiOutcomeGoUcb {
             n,
             horizon: trials.saturating_sub(n).max(1),
-            models: goals.as_slice().iter().map(|_| model()).collect(),
-            supposed: goals.as_slice().iter().map(|_| Supposed::default()).collect(),
-            purpose: aim,
+            surrogates: goals.as_slice().iter().map(|_| surrogate()).collect(),
+            fantasies: goals.as_slice().iter().map(|_| Fantasies::default()).collect(),
+            aim,
             effort,
             design: Design { seed },
             exploration,
@@ -134,8 +136,8 @@ impl GoUcb {
         self.n
     }
 
-    /// Preset `theory`: what the proofs say of each round of Phase II so far, beside the truth where it is known; empty for the
-    /// other presets. The rounds are gone through again, which takes as long as finding the balls the first time did.
+    /// What the proofs say about each round of Phase II so far, next to the truth if it is known; empty unless the preset is
+    /// `theory`. The balls of all rounds are computed again, which takes as long as the first time.
     ///
     /// # Errors
     /// If ŵ_0 cannot be fitted.
@@ -144,27 +146,27 @@ impl GoUcb {
         history: &History,
         truth: Option<Truth>,
     ) -> Result<Vec<RoundReport>, OracleError> {
-        let Some((recursion, proof)) = self.theory() else { return Ok(Vec::new()) };
+        let Some((surrogate, proof)) = self.theory() else { return Ok(Vec::new()) };
         if self.rounds(history).next().is_none() {
             return Ok(Vec::new());
         }
         let mut ledger = Ledger::new(proof.clone(), truth);
-        let family = recursion.family();
-        let phase_one = recursion.phase_one(history);
+        let family = surrogate.family();
+        let phase_one = surrogate.phase_one(history);
         phase_one.iter().for_each(|told| ledger.explored(&*family, &self.frame.apply(&told.x)));
-        let mut recursive = recursion.start(history)?;
+        let mut state = surrogate.start(history)?;
         for round in self.rounds(history) {
-            recursive.update(history, round.n_told, &self.frame);
-            ledger.round(&recursive.belief().ball, &self.frame.apply(&round.x));
+            state.update(history, round.n_told, &self.frame);
+            ledger.round(&state.belief().ball, &self.frame.apply(&round.x));
         }
         Ok(ledger.into_rounds())
     }
 
-    /// What preset `theory` has and others do not.
-    pub(super) fn theory(&self) -> Option<(&Recursion, &Proof)> {
+    /// The surrogate and the proof of the preset `theory`; `None` for the other presets.
+    pub(super) fn theory(&self) -> Option<(&RecursiveSurrogate, &Proof)> {
         let PhaseTwo::Scheduled(scheduled) = &self.phase_two else { return None };
         match &scheduled.schedule {
-            Schedule::Theory(proof) => Some((&scheduled.recursion, proof)),
+            Schedule::Theory(proof) => Some((&scheduled.surrogate, proof)),
             Schedule::Paper { .. } => None,
         }
     }

@@ -1,25 +1,24 @@
 //! The point of a polytope nearest to a given one: a dual active-set method (Goldfarb and Idnani 1983), for which the
 //! distance is the easiest of all quadratic programs.
 //!
-//! It begins at the given point, with no face active, and makes one violated face after the other active. Each step
-//! goes straight towards the face, along those that are active; an active face whose multiplier would become negative
-//! is let go first. The distance grows with each step, so it ends: at the nearest point, or at a face that cannot be
-//! reached, and then the active faces that stand in the way prove that there is no point at all.
+//! It starts at the given point, with no face active, and activates one violated face after the other. Each step goes straight
+//! towards the face, along the active ones; an active face whose multiplier would become negative is dropped first. The distance
+//! grows with each step, so the method ends: at the nearest point, or at a face that can't be reached, in which case the active
+//! faces in the way prove that there is no point at all.
 
 use super::{Conflict, Row};
 use crate::linalg::{add_scaled, dot};
 
-/// A face that is violated by less is satisfied. Coordinates are of order 1 and normals of length 1.
+/// A face violated by less counts as satisfied. Coordinates are of order 1 and normals of length 1.
 const ROUNDING: f64 = 1e-12;
 
-/// A face that cannot be reached, but is violated by less, is satisfied too: levels of grids are sums of rounded
-/// numbers.
+/// A face that can't be reached also counts as satisfied if it is violated by less: levels of grids are sums of rounded numbers.
 const REACH: f64 = 1e-9;
 
-/// A normal of which this part (squared) or less leads out of the span of others depends on them.
+/// A normal depends on others if this share (squared) or less of it is outside of their span.
 const DEPENDENT: f64 = 1e-12;
 
-/// The nearest point within these rows and bounds. Where a lower and an upper bound are equal the coordinate is a constant.
+/// The nearest point within these rows and bounds. A coordinate whose bounds are equal is a constant.
 pub(super) fn nearest(
     point: &[f64],
     lower: &[f64],
@@ -32,7 +31,7 @@ pub(super) fn nearest(
     fixed.for_each(|j| x[j] = lower[j]);
     let mut active = Active::default();
     let mut tolerated = Vec::new();
-    for _ in 0..MOST_STEPS * (point.len() + rows.len() + 1) {
+    for _ in 0..MAX_STEPS * (point.len() + rows.len() + 1) {
         let is_settled = |face: &Face| active.faces.contains(face) || tolerated.contains(face);
         let Some((face, excess)) = faces.most_violated(&x, is_settled) else {
             (0..x.len()).for_each(|j| x[j] = x[j].clamp(lower[j], upper[j]));
@@ -47,7 +46,7 @@ pub(super) fn nearest(
 }
 
 /// Steps per face before the search is given up.
-const MOST_STEPS: usize = 30;
+const MAX_STEPS: usize = 30;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Face {
@@ -114,7 +113,7 @@ struct Active {
     multipliers: Vec<f64>,
     /// Orthonormal vectors that span the normals, the first k of them the first k normals.
     q: Vec<Vec<f64>>,
-    /// By normal: its coordinates in q, one more for each.
+    /// The coordinates of each normal in q, one more for each.
     r: Vec<Vec<f64>>,
 }
 
@@ -202,7 +201,7 @@ impl Active {
         self.r.push(within);
     }
 
-    /// Removes a face; q and r are made anew from there on.
+    /// Removes a face; q and r are recomputed from there on.
     fn let_go(&mut self, k: usize, faces: &Faces<'_>) {
         let (kept_faces, kept_multipliers) = (self.faces.split_off(k), self.multipliers.split_off(k));
         self.q.truncate(k);

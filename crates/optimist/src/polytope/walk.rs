@@ -1,7 +1,7 @@
 //! Hit-and-run (Smith 1984): a random walk whose points become uniform over a polytope, whatever its shape.
 //!
-//! A step goes in a random direction to a uniform point of the chord there. Half of the directions are isotropic; the
-//! others lead from one extreme of the polytope to another, so that a thin one is walked along as fast as a round one.
+//! A step goes in a random direction to a uniform point of the chord there. Half of the directions are isotropic; the others lead
+//! from one extreme of the polytope to another, so that a thin polytope is explored as fast as a round one.
 
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -10,10 +10,10 @@ use super::Polytope;
 use crate::linalg::{add_scaled, dot};
 use crate::optimizer::Rng;
 
-/// Extremes that are nearer to each other are the same.
+/// Extremes closer to each other are the same.
 const SHORTEST: f64 = 1e-6;
 
-/// A point on its way.
+/// A walk at its current point.
 #[derive(Debug, Clone)]
 pub(crate) struct Walk<'a> {
     polytope: &'a Polytope,
@@ -21,18 +21,18 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// From the middle.
+    /// A walk that starts from the middle.
     pub(super) fn new(polytope: &'a Polytope) -> Self {
         Walk { polytope, at: polytope.centre.clone() }
     }
 
-    /// A point after so many steps that it hardly depends on where the walk began. On a simplex of 20 coordinates standard
+    /// A point after enough steps that it hardly depends on the start of the walk. On a simplex of 20 coordinates standard
     /// deviations were 3 % too large after 10 steps a dimension, and right to 0.5 % after 20.
     pub(crate) fn settle(&mut self, rng: &mut Rng) -> Vec<f64> {
         self.after(20 + 20 * self.polytope.directions.len(), rng)
     }
 
-    /// A point a few steps further: uniform once the walk has settled, and near the one before.
+    /// A point a few steps further: uniform once the walk has settled, but close to the one before.
     pub(crate) fn next(&mut self, rng: &mut Rng) -> Vec<f64> {
         self.after(2 + self.polytope.directions.len() / 2, rng)
     }
@@ -46,7 +46,7 @@ impl<'a> Walk<'a> {
     fn step(&mut self, rng: &mut Rng) {
         let direction = self.direction(rng);
         if dot(&direction, &direction) < SHORTEST * SHORTEST {
-            return; // twice the same extreme: what is left is rounding, and leads anywhere
+            return; // the same extreme twice: the direction would be a rounding error
         }
         let (back, forth) = self.polytope.chord(&self.at, &direction);
         if back < forth {
@@ -68,8 +68,8 @@ impl<'a> Walk<'a> {
 }
 
 impl Polytope {
-    /// How far one can go from x in a direction, backwards and forwards, without leaving. Flat faces are left to the
-    /// direction, which lies in them.
+    /// How far one can go from x in a direction, backwards and forwards, without leaving. Flat faces need no check, since the
+    /// direction lies in them.
     fn chord(&self, x: &[f64], direction: &[f64]) -> (f64, f64) {
         let n = x.len();
         let (mut back, mut forth) = (f64::NEG_INFINITY, f64::INFINITY);

@@ -9,7 +9,7 @@ use rand_distr::StandardNormal;
 use crate::linalg::{Cholesky, Matrix, add_scaled, dot};
 use crate::optimizer::Rng;
 
-/// Beyond this ratio of the longest to the shortest axis of C numbers are too coarse.
+/// Largest ratio of the longest to the shortest axis of C: beyond it rounding errors are too large.
 const LARGEST_ASPECT: f64 = 1e7;
 
 /// A coordinate's standard deviation stays below its initial one times this: a sixth of an axis at
@@ -19,9 +19,9 @@ const LARGEST_GROWTH: f64 = 2.0;
 #[derive(Debug, Clone)]
 pub(super) struct Distribution {
     mean: Vec<f64>,
-    /// σ.
+    /// σ, the overall step size.
     step: f64,
-    /// C.
+    /// C, the shape of the distribution.
     covariance: Matrix,
     /// L with C = L Lᵀ.
     factor: Cholesky,
@@ -34,7 +34,7 @@ pub(super) struct Distribution {
     constants: Constants,
 }
 
-/// A point and how it came about.
+/// A point and where it came from.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sample {
     pub(super) at: Vec<f64>,
@@ -61,7 +61,7 @@ struct Constants {
     c_mu: f64,
     c_step: f64,
     damping: f64,
-    /// E‖N(0, I)‖.
+    /// E‖N(0, I)‖, the expected length of a standard normal vector.
     expected_length: f64,
 }
 
@@ -121,7 +121,7 @@ impl Distribution {
         self.mean[i] = mean;
     }
 
-    /// Stretches one coordinate by `factor`; correlations stay. Several may be before `refactor`.
+    /// Stretches one coordinate by `factor`, keeping correlations. Call `refactor` after any number of stretches.
     pub(super) fn stretch(&mut self, i: usize, factor: f64) {
         for j in 0..self.mean.len() {
             self.covariance[(i, j)] *= factor;
@@ -130,7 +130,7 @@ impl Distribution {
         self.path[i] *= factor;
     }
 
-    /// Learns from a generation, the best sample first. `None` if it has degenerated.
+    /// Updates the distribution with a generation, best sample first. `None` if it has degenerated.
     pub(super) fn update(&mut self, ranked: &[Sample]) -> Option<()> {
         let n = self.mean.len() as f64;
         let k = self.constants.clone();
@@ -183,7 +183,7 @@ impl Distribution {
         self.refactor()
     }
 
-    /// Takes up changes of C; `None` if it has degenerated.
+    /// Updates the factor after changes of C; `None` if it has degenerated.
     pub(super) fn refactor(&mut self) -> Option<()> {
         self.factor = Cholesky::new(&self.covariance)?;
         let diagonal = || (0..self.mean.len()).map(|i| self.factor.row(i)[i]);
@@ -207,7 +207,7 @@ impl Distribution {
     }
 }
 
-/// From the mean to a sample: y in units of σ, z = L⁻¹y as of a standard normal.
+/// The step from the mean to a sample: y in units of σ, z = L⁻¹y in those of a standard normal.
 struct Step {
     y: Vec<f64>,
     z: Vec<f64>,
@@ -250,7 +250,7 @@ impl Constants {
     }
 }
 
-/// How much each of so many points counts for the mean, best first: the worse half nothing, the others 1 together.
+/// The weights of `n_points` points in the mean, best first: the worse half is left out, the others add up to 1.
 pub(super) fn recombination_weights(n_points: usize) -> Vec<f64> {
     let mut weights = raw_weights(n_points.max(2));
     weights.retain(|weight| *weight > 0.0);

@@ -1,15 +1,15 @@
 //! What the unbounded numbers of CMA-ES mean in a domain.
 //!
-//! Axes under constraints: numbers are steps from the middle of what is feasible, in its own directions (so that a
-//! mixture of three has two numbers), and beyond its end they stand for the nearest feasible point. The distribution
-//! learns from the numbers as they were drawn: learning from where they were moved to was worse, by orders of magnitude
-//! where the optimum was on an edge of a mixture. Other real axes: the identity but for the last twentieth at each end, where it bends so smoothly that all
-//! numbers lie in [0, 1] (pycma's `BoundTransform`). Grids: the nearest level. One-hot axes: the
-//! largest of as many numbers as there are choices. Axes with one level have no number.
+//! Axes under constraints: numbers are steps from the middle of the feasible set, in its own directions (so that a mixture of three
+//! has two numbers), and beyond its end they stand for the nearest feasible point. The distribution learns from the numbers as they
+//! were drawn: learning from where they were moved to was worse, by orders of magnitude where the optimum was on an edge of a
+//! mixture. Other real axes: the identity except for the last twentieth at each end, which is bent smoothly so that all numbers map
+//! to [0, 1] (pycma's `BoundTransform`). Grids: the nearest level. One-hot axes: the largest of as many numbers as there are
+//! choices. Axes with one level have no number.
 //!
-//! Where numbers are rounded, a narrow distribution would propose one level for ever. `keep_open` keeps
-//! the chance of others at 1 / (n λ) (Hamano et al. 2022, "CMA-ES with Margin"); for choices, which that
-//! paper does not treat, no number falls so far behind the largest that it is chosen less often.
+//! Where numbers are rounded, a narrow distribution would propose the same level forever. `keep_open` keeps the probability of
+//! others at 1 / (n λ) (Hamano et al. 2022, "CMA-ES with Margin"); for choices, which that paper does not cover, no number falls so
+//! far behind the largest that it is chosen less often.
 
 use std::ops::Range;
 
@@ -18,20 +18,20 @@ use crate::encode::{AxisKind, Coupling, Domain, Grid};
 use crate::linalg::{add_scaled, dot};
 use crate::normal::{below, quantile};
 
-/// Standard deviation to begin with, on an axis of length 1.
+/// Initial standard deviation, on an axis of length 1.
 const INITIAL_STD: f64 = 1.0 / 6.0;
 
-/// Part of a real axis at each end that is bent.
+/// The share of a real axis at each end that is bent.
 const BEND: f64 = 0.05;
 
-/// By how much the number of a choice begins above the others: a standard deviation of the difference.
+/// How far the number of a choice starts above the others: a standard deviation of the difference.
 const CHOICE_LEAD: f64 = INITIAL_STD * std::f64::consts::SQRT_2;
 
 #[derive(Debug, Clone)]
 pub(super) struct Genotype {
     domain: Domain,
     parts: Vec<Part>,
-    /// Where the numbers of each coupling of the domain are among all numbers.
+    /// The indices of the numbers of each coupling.
     tied: Vec<Range<usize>>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Genotype {
 #[derive(Debug, Clone)]
 struct Part {
     axis: usize,
-    /// Where they are among all numbers.
+    /// Their indices among all numbers.
     numbers: Range<usize>,
     kind: PartKind,
 }
@@ -80,7 +80,7 @@ impl Genotype {
         Genotype { domain, parts, tied }
     }
 
-    /// Numbers for a point without preference on any axis.
+    /// Numbers that prefer no value on any axis.
     pub(super) fn middle(&self) -> Vec<f64> {
         let middle = |part: &Part| {
             let middle = if matches!(part.kind, PartKind::Choice) { 0.0 } else { 0.5 };
@@ -90,8 +90,8 @@ impl Genotype {
         self.parts.iter().flat_map(middle).chain(centre).collect()
     }
 
-    /// Standard deviations to begin with: wide enough on coarse grids to reach the next level, and a sixth of
-    /// how far feasible points are spread under constraints.
+    /// Initial standard deviations: wide enough on coarse grids to reach the next level, and under constraints a sixth of the
+    /// spread of feasible points.
     pub(super) fn initial_stds(&self) -> Vec<f64> {
         let std = |part: &Part| match part.kind {
             PartKind::Grid(grid) => vec![f64::max(INITIAL_STD, 0.5 / (grid.count() - 1) as f64)],
@@ -130,7 +130,7 @@ impl Genotype {
         x
     }
 
-    /// Numbers that stand for a feasible point; without preference on inactive axes.
+    /// Numbers that stand for a feasible point; without a preference on inactive axes.
     pub(super) fn preimage(&self, x: &[f64]) -> Vec<f64> {
         let numbers = |part: &Part| {
             let coordinates = &x[self.domain.axes()[part.axis].columns.clone()];
@@ -144,7 +144,7 @@ impl Genotype {
         self.parts.iter().flat_map(numbers).chain(tied).collect()
     }
 
-    /// Moves and widens the distribution as little as is needed to keep every grid and choice open.
+    /// Moves and widens the distribution, as little as possible, so that every level and choice stays possible.
     pub(super) fn keep_open(&self, distribution: &mut Distribution) {
         let least = 1.0 / (distribution.mean().len() * distribution.population()) as f64;
         let mut is_stretched = false;
@@ -185,8 +185,8 @@ struct Normal {
     std: f64,
 }
 
-/// The normal nearest to the given one under which the level of the mean is left with a chance of
-/// `least`: half of it on either side, or all on the one side that has levels.
+/// The normal closest to the given one under which levels other than the mean's have a probability of `least`: half of it on either
+/// side, or all on the one side that has levels.
 fn with_margin(grid: &Grid, mean: f64, std: f64, least: f64) -> Normal {
     let level = grid.nearest(mean);
     let between = |a: usize, b: usize| 0.5 * (grid.level(a) + grid.level(b));
@@ -216,7 +216,7 @@ fn with_margin(grid: &Grid, mean: f64, std: f64, least: f64) -> Normal {
     Normal { mean: low + z_low * std, std }
 }
 
-/// Raises the means that are too far below the largest.
+/// Raises the means that are too far below the largest one.
 fn keep_choices_open(numbers: Range<usize>, least: f64, distribution: &mut Distribution) {
     let first = numbers.start + largest(&distribution.mean()[numbers.clone()]);
     let lead = -quantile(least);
@@ -226,12 +226,12 @@ fn keep_choices_open(numbers: Range<usize>, least: f64, distribution: &mut Distr
     }
 }
 
-/// The first of the largest.
+/// The index of the largest number, the first of equal ones.
 fn largest(numbers: &[f64]) -> usize {
     (1..numbers.len()).fold(0, |best, idx| if numbers[idx] > numbers[best] { idx } else { best })
 }
 
-/// Any number to [0, 1]: periodic, the identity where neither end is near, smooth everywhere.
+/// Maps any number to [0, 1]: periodic, smooth everywhere, and the identity away from both ends.
 fn bend(number: f64) -> f64 {
     let length = 1.0 + 2.0 * BEND;
     let offset = (number + BEND).rem_euclid(2.0 * length);

@@ -1,4 +1,4 @@
-//! What a point is worth trying for, given the posterior there: improvement, its probability, or optimism.
+//! Acquisition functions of one outcome: log expected improvement, log probability of improvement, upper confidence bound.
 //!
 //! Improvement is taken in the log, as in Ament et al. (2023): where it is vanishingly small, as it is nearly
 //! everywhere late in a run, it still has a slope to climb. With z = (mean − best) / std:
@@ -12,7 +12,7 @@ use crate::linalg::Matrix;
 use crate::normal::{ln_below, ln_h};
 use crate::search::Score;
 
-/// What a point is judged by.
+/// An acquisition function of the posterior at a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Criterion {
     /// Log of the expected improvement over `best`.
@@ -27,21 +27,21 @@ pub enum Criterion {
     },
     /// Upper confidence bound: mean + √β std.
     Ucb {
-        /// β.
+        /// β, the weight of the variance.
         beta: f64,
     },
 }
 
-/// Variances below this count as this much, as in BoTorch.
-const MIN_VAR: f64 = 1e-12;
+/// Smaller variances count as this one, as in BoTorch.
+pub(crate) const MIN_VAR: f64 = 1e-12;
 
 impl Criterion {
-    /// The worth of a point.
+    /// The acquisition value of a point with this posterior.
     pub fn value(self, posterior: Posterior) -> f64 {
         self.value_and_slopes(posterior).0
     }
 
-    /// The same with its derivatives in the posterior's mean and standard deviation.
+    /// The acquisition value with its derivatives in mean and standard deviation.
     fn value_and_slopes(self, posterior: Posterior) -> (f64, f64, f64) {
         let (mean, std) = (posterior.mean, posterior.var.max(MIN_VAR).sqrt());
         match self {
@@ -60,16 +60,16 @@ impl Criterion {
     }
 }
 
-/// Points judged by a criterion.
+/// A criterion as a function of points.
 #[derive(Debug, Clone, Copy)]
-pub struct Judged<'a> {
-    /// The posterior.
+pub struct AcquisitionFunction<'a> {
+    /// The process that gives the posterior.
     pub gp: &'a Gp,
-    /// What points are judged by.
+    /// The criterion to compute.
     pub criterion: Criterion,
 }
 
-impl Score for Judged<'_> {
+impl Score for AcquisitionFunction<'_> {
     fn scores(&self, points: &[Vec<f64>]) -> Vec<f64> {
         let d = self.gp.hyper().lengthscales.len();
         let points = Matrix::from_rows(d, points.iter().map(Vec::as_slice));
@@ -136,7 +136,7 @@ mod tests {
             for criterion in
                 [Criterion::LogEi { best: 2.0 }, Criterion::LogPi { best: 2.0 }, Criterion::Ucb { beta: 2.0 }]
             {
-                let score = Judged { gp: &gp, criterion };
+                let score = AcquisitionFunction { gp: &gp, criterion };
                 let mut grad_x = [0.0; 2];
                 let value = score.score_with_grad(&[u, v], &mut grad_x);
                 let h = 1e-5;

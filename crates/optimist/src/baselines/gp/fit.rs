@@ -1,35 +1,35 @@
 //! Hyper-parameters from data: those that are most probable (MAP) under their priors, or most likely without one.
 //!
-//! Given: data with standardised values, and which hyper-parameters may be what. Gives: the best of several climbs.
-//! The mean has no prior and a closed form, so only lengthscales, signal and noise are climbed, in their logs.
+//! Given: data with standardised values, and the ranges and priors of the hyper-parameters. Gives: the best of several climbs. The
+//! mean has no prior and a closed form, so only lengthscales, signal and noise are climbed, in their logs.
 
 use super::likelihood::LogLikelihood;
 use super::{Data, Hyper, Kernel};
-use crate::lbfgsb::{Maximum, Pace, maximize_in_box};
+use crate::lbfgsb::{ClimbLimits, Maximum, maximize_in_box};
 
-/// What the hyper-parameters may be.
+/// The kernel, with the ranges and priors of its hyper-parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spec {
-    /// The kernel.
+    /// The kernel of the process.
     pub kernel: Kernel,
-    /// Every lengthscale.
+    /// The range of every lengthscale.
     pub lengthscale: Range,
-    /// The variance of the function.
+    /// The range of the function's variance.
     pub signal_var: Range,
-    /// The variance of the noise.
+    /// The range of the noise variance.
     pub noise_var: Range,
 }
 
-/// What one hyper-parameter may be.
+/// The range of a hyper-parameter, with its prior.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
-    /// Smallest value.
+    /// The smallest value.
     pub lower: f64,
-    /// Largest value; the smallest again for a constant.
+    /// The largest value; equal to the smallest for a constant.
     pub upper: f64,
-    /// Where climbs begin.
+    /// The value that climbs start from.
     pub start: f64,
-    /// What is more probable; `None` if all is equally so.
+    /// The prior; `None` if all values are equally probable.
     pub prior: Option<LogNormal>,
 }
 
@@ -68,7 +68,7 @@ impl Spec {
 }
 
 impl Range {
-    /// Climbs begin at the most probable value.
+    /// A range whose climbs start at the mode of the prior.
     fn with_prior(lower: f64, upper: f64, prior: LogNormal) -> Self {
         Self { lower, upper, start: prior.mode().clamp(lower, upper), prior: Some(prior) }
     }
@@ -89,8 +89,8 @@ impl LogNormal {
     }
 }
 
-/// Climbs begin at the start of each range, and with lengthscales and noise this much larger: one explanation of
-/// the data is a rippled function, another a smooth one with noise.
+/// Factors on the starting lengthscales and noise of each climb: data may be explained by a function with ripples, or by a smooth
+/// one with noise.
 const STARTS: [(f64, f64); 2] = [(1.0, 1.0), (4.0, 10.0)];
 
 /// Quasi-Newton steps of a climb; most end by themselves before 50.
@@ -111,7 +111,7 @@ pub fn fit(spec: &Spec, data: &Data) -> Hyper {
             &start,
             &lower,
             &upper,
-            Pace::free(MAX_STEPS),
+            ClimbLimits::steps(MAX_STEPS),
         )
     };
     let best = STARTS
@@ -126,7 +126,7 @@ pub fn fit(spec: &Spec, data: &Data) -> Hyper {
 }
 
 impl Spec {
-    /// In the order of theta: lengthscales, signal, noise.
+    /// The ranges in the order of theta: lengthscales, signal, noise.
     fn ranges(&self, d: usize) -> Vec<Range> {
         let mut ranges = vec![self.lengthscale; d];
         ranges.extend([self.signal_var, self.noise_var]);

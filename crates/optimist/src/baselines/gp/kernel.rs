@@ -66,7 +66,7 @@ impl Hyper {
         points.iter_rows().map(covariance).collect()
     }
 
-    /// The same with their derivatives in the squared distances.
+    /// Prior covariances as by `covariances`, with their derivatives in the squared distances.
     pub(super) fn covariances_and_slopes(&self, points: &Matrix, z: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let both = |other: &[f64]| {
             let (value, slope) = self.kernel.value_and_slope(squared_distance(z, other));

@@ -8,9 +8,9 @@ use crate::linalg::{Cholesky, Matrix, dot, squared_distance};
 /// The log marginal likelihood and its derivatives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogLikelihood {
-    /// log N(y; mean, K + noise).
+    /// The log marginal likelihood, log N(y; mean, K + noise).
     pub value: f64,
-    /// By coordinate: derivative in the log of the lengthscale.
+    /// For each coordinate, the derivative in the log of the lengthscale.
     pub grad_log_lengthscales: Vec<f64>,
     /// Derivative in the log of the signal variance.
     pub grad_log_signal_var: f64,
@@ -21,13 +21,13 @@ pub struct LogLikelihood {
 }
 
 impl LogLikelihood {
-    /// `None` if K + noise is not positive definite to working precision.
+    /// The likelihood of the data; `None` if K + noise is not positive definite to working precision.
     pub fn new(hyper: &Hyper, data: &Data) -> Option<Self> {
         let prior = PriorCovariance::new(hyper, data)?;
         Some(prior.log_likelihood(hyper, data))
     }
 
-    /// The same with the mean that makes the data most likely, which `hyper` is left with: it has a closed form.
+    /// The likelihood with the most likely mean, which has a closed form and is stored in `hyper`.
     pub fn with_best_mean(hyper: &mut Hyper, data: &Data) -> Option<Self> {
         let prior = PriorCovariance::new(hyper, data)?;
         let weights = prior.factor.solve(&vec![1.0; data.y.len()]);
@@ -36,11 +36,11 @@ impl LogLikelihood {
     }
 }
 
-/// K + noise, factored, with what its gradient takes.
+/// K + noise, factored, with what the gradient is computed from.
 struct PriorCovariance {
     /// Points over lengthscales. (t, d)
     z: Matrix,
-    /// Without noise. (t, t)
+    /// K, without noise. (t, t)
     gram: Matrix,
     /// Its derivative in the squared distances. (t, t)
     slopes: Matrix,

@@ -18,14 +18,14 @@ pub(super) mod surrogate;
 use crate::linalg::{Cholesky, Matrix, add_scaled, dot};
 pub use kernel::Kernel;
 
-/// What is learnt about a function before its values: f ~ GP(mean, signal_var · kernel(distance / lengthscales)).
+/// The prior over a function: f ~ GP(mean, signal_var · kernel(distance / lengthscales)).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hyper {
     /// How correlation falls with distance.
     pub kernel: Kernel,
-    /// Distance over which it falls, by coordinate.
+    /// Distance over which it falls, for each coordinate.
     pub lengthscales: Vec<f64>,
-    /// Prior variance of the function (`outputscale` elsewhere).
+    /// Prior variance of the function (`outputscale` in GPyTorch).
     pub signal_var: f64,
     /// Variance of the noise of each value.
     pub noise_var: f64,
@@ -33,24 +33,24 @@ pub struct Hyper {
     pub mean: f64,
 }
 
-/// Points, their values, and the variance of their noise where it is known, else 0. It is in addition to the inferred
-/// noise, which is also what the kernel cannot explain.
+/// Points with their values, and the variance of their noise where it is known, else 0. Known noise adds to the inferred noise,
+/// which also covers what the kernel can't explain.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Data {
-    /// Points of the unit cube. (t, d)
+    /// The points, in the unit cube. (t, d)
     pub x: Matrix,
-    /// Their values. (t)
+    /// The values. (t)
     pub y: Vec<f64>,
-    /// Known noise. (t)
+    /// Known variances of the noise. (t)
     pub known_noise_var: Vec<f64>,
 }
 
-/// Mean and variance of the function, without noise, at a point.
+/// The posterior of the function at a point, without noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Posterior {
-    /// Expected value.
+    /// The posterior mean.
     pub mean: f64,
-    /// Its variance; never negative.
+    /// The posterior variance; never negative.
     pub var: f64,
 }
 
@@ -64,9 +64,9 @@ pub struct Gp {
     noise_var: Vec<f64>,
     /// Values less the prior mean. (t)
     residuals: Vec<f64>,
-    /// Of K + noise.
+    /// The Cholesky factor of K + noise.
     factor: Cholesky,
-    /// (K + noise)⁻¹ residuals.
+    /// (K + noise)⁻¹ residuals, the weights of the mean.
     alpha: Vec<f64>,
 }
 
@@ -84,12 +84,12 @@ impl Gp {
         gp
     }
 
-    /// Adds a point, in the time that it takes to evaluate the posterior there.
-    pub fn append(&mut self, x: &[f64], y: f64, known_noise_var: f64) {
+    /// Adds an observation, in the time that it takes to evaluate the posterior there.
+    pub fn update(&mut self, x: &[f64], y: f64, known_noise_var: f64) {
         let z = self.hyper.scaled(x);
         let row = self.hyper.covariances(&self.z, &z);
         let noise_var = self.hyper.noise_var + known_noise_var;
-        // Refused only for a point among its own copies and without noise, as in `factor_with_jitter`.
+        // Fails only for a repeated point without noise, as in `factor_with_jitter`.
         let mut jitter = 0.0;
         while !self.factor.append(&row, self.hyper.signal_var + noise_var + jitter) {
             jitter = f64::max(10.0 * jitter, 1e-10 * (self.hyper.signal_var + noise_var));
@@ -100,13 +100,13 @@ impl Gp {
         self.alpha = self.factor.solve(&self.residuals);
     }
 
-    /// Replaces all values and keeps the points.
+    /// Replaces all values, keeping the points.
     pub fn set_values(&mut self, y: &[f64]) {
         self.residuals = y.iter().map(|y| y - self.hyper.mean).collect();
         self.alpha = self.factor.solve(&self.residuals);
     }
 
-    /// What it was made with.
+    /// The hyper-parameters of the process.
     pub fn hyper(&self) -> &Hyper {
         &self.hyper
     }
@@ -229,7 +229,7 @@ mod tests {
             };
             let mut grown = Gp::new(hyper.clone(), &first);
             for i in start..10 {
-                grown.append(data.x.row(i), data.y[i], data.known_noise_var[i]);
+                grown.update(data.x.row(i), data.y[i], data.known_noise_var[i]);
             }
             let fresh = Gp::new(hyper, &data);
             let (a, b) = (grown.posterior(&[0.4, 0.6]), fresh.posterior(&[0.4, 0.6]));
@@ -261,7 +261,7 @@ mod tests {
         hyper.noise_var = 0.0;
         let x = Matrix::from_fn(60, 2, |i, _| 0.5 + 1e-12 * (i % 3) as f64);
         let mut gp = Gp::new(hyper, &Data { x, y: vec![2.0; 60], known_noise_var: vec![0.0; 60] });
-        (0..5).for_each(|_| gp.append(&[0.5, 0.5], 2.0, 0.0));
+        (0..5).for_each(|_| gp.update(&[0.5, 0.5], 2.0, 0.0));
         let there = gp.posterior(&[0.5, 0.5]);
         assert!((there.mean - 2.0).abs() < 1e-3 && there.var < 1e-3, "{there:?}");
         assert_eq!(gp.n_points(), 65);

@@ -27,7 +27,7 @@ pub struct GpSettings {
 pub struct GpUcbSettings {
     /// Evenly spread points before the first model; `None` is the n of GO-UCB.
     pub explore_trials: Option<usize>,
-    /// β.
+    /// β of mean + √β std.
     #[serde(deserialize_with = "beta")]
     pub beta: Beta,
 }
@@ -57,7 +57,7 @@ impl GpUcbSettings {
         GpSettings { explore_trials: self.explore_trials }.explore_trials(trials)
     }
 
-    /// β, checked.
+    /// β, if it is valid.
     ///
     /// # Errors
     /// If a constant is negative or not finite.

@@ -1,8 +1,7 @@
-//! From trials to a fitted Gaussian process, and from its scale back to that of the trials.
+//! From observations to a fitted Gaussian process, and from its scale back to that of the observations.
 //!
-//! Given: observations, failures included. Gives: the process, with values standardised and hyper-parameters fitted.
-//! What it gives depends on the observations alone, not on when it was asked: what is kept between calls only saves
-//! time.
+//! Given: observations, failures included. Gives: the process, with standardised values and fitted hyper-parameters. It depends on
+//! the observations alone, not on when it was asked for: caching only saves time.
 
 use std::cell::RefCell;
 
@@ -12,7 +11,7 @@ use crate::history::History;
 use crate::linalg::Matrix;
 use crate::optimizer::{Observation, Outcome};
 
-/// A Gaussian process that follows a growing list of observations.
+/// A Gaussian process fitted to a growing list of observations.
 #[derive(Debug, Clone)]
 pub(crate) struct Surrogate {
     spec: Spec,
@@ -25,9 +24,9 @@ struct Memo {
     first: usize,
     /// How many of the others the hyper-parameters were fitted to.
     n_fitted: usize,
-    /// How many there were.
+    /// How many observations the process has, the first ones included.
     n_told: usize,
-    /// Of all of them, the first ones included.
+    /// `History::fingerprint` of these observations.
     fingerprint: u64,
     fitted: Fitted,
 }
@@ -52,15 +51,15 @@ pub(crate) struct Standard {
     pub spread: f64,
 }
 
-/// Hyper-parameters are fitted to at most this many observations, evenly taken from all: more make them hardly any
-/// better known, and the time grows with the cube.
+/// Most observations that hyper-parameters are fitted to, evenly spaced among all: more make them hardly any better, and the time
+/// grows with the cube.
 const MAX_FITTED: usize = 500;
 
-/// They are fitted anew when the observations have grown by this share, and so after each of the first 200: within
-/// less they hardly change.
+/// Hyper-parameters are refitted each time the observations have grown by one in this many, and so after each of the first 200: in
+/// between they hardly change.
 const REFIT_SHARE: usize = 100;
 
-/// Known noise is at most this much, standardised: a value with more says nothing, and no sum overflows.
+/// Largest known noise variance, standardised: more makes no difference, and no sum overflows.
 const MAX_NOISE_VAR: f64 = 1e6;
 
 impl Surrogate {
@@ -68,7 +67,7 @@ impl Surrogate {
         Self { spec, memo: RefCell::new(None) }
     }
 
-    /// The process given all observations but the first `first`.
+    /// The process given all observations except the first `first`.
     pub(crate) fn fitted(&self, history: &History, first: usize) -> Fitted {
         let n_told = history.observations().len();
         let observations = &history.observations()[first..];
@@ -96,18 +95,18 @@ impl Surrogate {
 }
 
 impl Memo {
-    /// Whether `history` is the one that it was fitted to, and what has come since.
+    /// Whether `history` is the one that it was fitted to, possibly grown since.
     fn is_of(&self, history: &History) -> bool {
         self.n_told <= history.observations().len() && self.fingerprint == history.fingerprint(self.n_told)
     }
 }
 
 impl Fitted {
-    /// With the observations that it does not know yet. A new worst value is that of all failures.
+    /// Updates the process with new observations. A new worst value becomes that of all failures.
     fn grown(mut self, observations: &[Observation]) -> Self {
         let data = self.standard.data(observations);
         for i in self.gp.n_points()..observations.len() {
-            self.gp.append(data.x.row(i), data.y[i], data.known_noise_var[i]);
+            self.gp.update(data.x.row(i), data.y[i], data.known_noise_var[i]);
         }
         if self.y != data.y {
             self.gp.set_values(&data.y);
@@ -118,8 +117,8 @@ impl Fitted {
 }
 
 impl Standard {
-    /// With the usual estimate of the standard deviation (over n − 1). Values are first divided by the largest, so
-    /// that no sum or square overflows.
+    /// Standardises by the sample mean and standard deviation (over n − 1). Values are first divided by the largest, so that no sum
+    /// or square overflows.
     fn of(y: &[f64]) -> Self {
         let size = y.iter().fold(0.0, |size: f64, y| size.max(y.abs()));
         if size == 0.0 {
@@ -160,7 +159,7 @@ impl Standard {
     }
 }
 
-/// The values, with the worst of them for each failure; zeros if all failed.
+/// The values, with the worst of them in place of each failure; zeros if all failed.
 fn values(observations: &[Observation]) -> Vec<f64> {
     let worst = observations.iter().filter_map(Observation::value).reduce(f64::min).unwrap_or(0.0);
     observations.iter().map(|observation| observation.value().unwrap_or(worst)).collect()
@@ -177,7 +176,7 @@ mod tests {
         Observation { x: x.to_vec(), outcome: Outcome::Value { y, noise_std: None } }
     }
 
-    /// The process given these.
+    /// The process given these observations.
     fn fitted(surrogate: &Surrogate, observations: &[Observation]) -> Fitted {
         let mut history = History::new(Domain::cube(2));
         observations.iter().for_each(|told| history.tell(told.clone()).unwrap());

@@ -1,11 +1,11 @@
 //! The densities that TPE compares: mixtures with a kernel around each of some points, and a prior.
 //!
-//! A kernel is a product over axes: a normal truncated to [0, 1] on real axes, the same discretised
-//! on grids, and a distribution over the choices on one-hot axes. The prior is one more kernel, as
-//! wide as the domain. Where a grid has only two levels nothing lies between them: they are choices.
+//! A kernel is a product over axes: a normal truncated to [0, 1] on real axes, the same made discrete on grids, and a distribution
+//! over the choices on one-hot axes. The prior is one more kernel, as wide as the domain. A grid with only two levels, which has
+//! nothing between them, is treated as a choice.
 //!
-//! The kernels are those of Optuna 5, but that cells of a grid reach halfway to the next level on the
-//! scale of the axis, where Optuna has half a step on a log scale as well.
+//! The kernels are those of Optuna 5, except that cells of a grid reach halfway to the next level on the scale of the axis, where
+//! Optuna uses half a step on a log scale as well.
 
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -17,26 +17,26 @@ use crate::optimizer::Rng;
 /// Weight of the prior, where recent points weigh 1 (Optuna's `prior_weight`).
 const PRIOR_WEIGHT: f64 = 1.0;
 
-/// Of more points than this, older ones weigh less (Optuna's `default_weights`).
+/// With more points than this, older ones have less weight (Optuna's `default_weights`).
 const N_FULL_WEIGHT: usize = 25;
 
-/// No kernel is narrower than this part of its axis, however many points there are ("magic clip").
-const LEAST_WIDTH: f64 = 0.01;
+/// The smallest width of a kernel, as a share of its axis, however many points there are ("magic clip").
+const MIN_WIDTH: f64 = 0.01;
 
 /// A density over some axes of a domain.
 pub(super) struct Density {
-    /// How likely a point is each kernel's, the prior's last.
+    /// The probability of each kernel, the prior's last.
     shares: Vec<f64>,
-    /// For each axis, that factor of all kernels.
+    /// The factors of all kernels, axis by axis.
     factors: Vec<Factor>,
-    /// The couplings of the domain that are on these axes.
+    /// The indices of the couplings of the domain that are on these axes.
     tied: Vec<usize>,
 }
 
-/// One axis of all kernels.
+/// The factors of all kernels on one axis.
 enum Factor {
-    Bumps(Bumps),
-    /// How likely each kernel makes each choice.
+    TruncatedNormals(TruncatedNormals),
+    /// The probability of each choice under each kernel.
     Choices {
         axis: usize,
         shares: Vec<Vec<f64>>,
@@ -44,7 +44,7 @@ enum Factor {
 }
 
 /// Normals truncated to `low..high`, with their means in it and no wider than it.
-struct Bumps {
+struct TruncatedNormals {
     column: usize,
     /// The levels, if only those are feasible.
     grid: Option<Grid>,
@@ -75,7 +75,7 @@ impl Density {
         let kernel = draw(&self.shares, rng);
         for factor in &self.factors {
             match factor {
-                Factor::Bumps(bumps) => x[bumps.column] = bumps.sample(kernel, rng),
+                Factor::TruncatedNormals(normals) => x[normals.column] = normals.sample(kernel, rng),
                 Factor::Choices { axis, shares } => domain.set_level(*axis, draw(&shares[kernel], rng), x),
             }
         }
@@ -89,7 +89,7 @@ impl Density {
         let mut logs: Vec<f64> = self.shares.iter().map(|share| share.ln()).collect();
         for factor in &self.factors {
             match factor {
-                Factor::Bumps(bumps) => bumps.add_logs(x[bumps.column], &mut logs),
+                Factor::TruncatedNormals(normals) => normals.add_logs(x[normals.column], &mut logs),
                 Factor::Choices { axis, shares } => {
                     let choice = domain.level(*axis, x).expect("choices have levels");
                     logs.iter_mut().zip(shares).for_each(|(log, shares)| *log += shares[choice].ln());
@@ -106,16 +106,24 @@ impl Factor {
         let column = domain.axes()[axis].columns.start;
         let positions = || points.iter().map(|x| x[column]).collect();
         match &domain.axes()[axis].kind {
-            AxisKind::Real => Factor::Bumps(Bumps::new(column, None, domain.spread(column), positions())),
-            AxisKind::Grid(grid) if grid.count() > 2 => {
-                Factor::Bumps(Bumps::new(column, Some(*grid), domain.spread(column), positions()))
-            }
+            AxisKind::Real => Factor::TruncatedNormals(TruncatedNormals::new(
+                column,
+                None,
+                domain.spread(column),
+                positions(),
+            )),
+            AxisKind::Grid(grid) if grid.count() > 2 => Factor::TruncatedNormals(TruncatedNormals::new(
+                column,
+                Some(*grid),
+                domain.spread(column),
+                positions(),
+            )),
             AxisKind::Grid(grid) => Factor::choices(domain, axis, grid.count(), points),
             AxisKind::OneHot => Factor::choices(domain, axis, domain.axes()[axis].columns.len(), points),
         }
     }
 
-    /// Each kernel favours its own choice over the others, by more the more kernels there are.
+    /// Each kernel prefers its own choice, the more so the more kernels there are.
     fn choices(domain: &Domain, axis: usize, count: usize, points: &[&[f64]]) -> Factor {
         let other = PRIOR_WEIGHT / (points.len() + 1) as f64;
         let total = 1.0 + other * count as f64;
@@ -129,9 +137,9 @@ impl Factor {
     }
 }
 
-impl Bumps {
+impl TruncatedNormals {
     /// `spread` is how much of the axis feasible points take up.
-    fn new(column: usize, grid: Option<Grid>, spread: f64, mut means: Vec<f64>) -> Bumps {
+    fn new(column: usize, grid: Option<Grid>, spread: f64, mut means: Vec<f64>) -> TruncatedNormals {
         let (low, high) = match grid {
             None => (0.0, 1.0),
             Some(grid) => (cell(&grid, 0).0, cell(&grid, grid.count() - 1).1),
@@ -141,10 +149,10 @@ impl Bumps {
         stds.push(high - low);
         let log_masses = means.iter().zip(&stds);
         let log_masses = log_masses.map(|(mean, std)| log_mass((low - mean) / std, (high - mean) / std));
-        Bumps { column, grid, low, high, log_masses: log_masses.collect(), means, stds }
+        TruncatedNormals { column, grid, low, high, log_masses: log_masses.collect(), means, stds }
     }
 
-    /// By rejection: a third or more of each normal is between the bounds.
+    /// A draw from one kernel, by rejection: at least a third of each normal is between the bounds.
     fn sample(&self, kernel: usize, rng: &mut Rng) -> f64 {
         loop {
             let u = self.means[kernel] + self.stds[kernel] * rng.sample::<f64, _>(StandardNormal);
@@ -154,7 +162,7 @@ impl Bumps {
         }
     }
 
-    /// Adds the logarithm of each kernel's density, or on a grid of its chance, at `u`.
+    /// Adds the logarithm of each kernel's density at `u`, or of its probability on a grid.
     fn add_logs(&self, u: f64, logs: &mut [f64]) {
         let cell = self.grid.map(|grid| cell(&grid, grid.nearest(u)));
         for (kernel, log) in logs.iter_mut().enumerate() {
@@ -167,7 +175,7 @@ impl Bumps {
     }
 }
 
-/// The numbers nearest to a level, as far beyond the first and the last level as before them.
+/// The interval of numbers nearest to a level; for the first and the last level it is symmetric.
 fn cell(grid: &Grid, level: usize) -> (f64, f64) {
     let at = grid.level(level);
     let below = level.checked_sub(1).map(|below| 0.5 * (at - grid.level(below)));
@@ -176,12 +184,12 @@ fn cell(grid: &Grid, level: usize) -> (f64, f64) {
     (at - below, at + above)
 }
 
-/// How wide the kernel around each number is: the larger of the distances to its neighbours, where
-/// the bounds are neighbours only of a number that is alone. `widest` is the largest, and the measure of the least.
+/// The width of the kernel around each number: the larger of the distances to its neighbours, with the bounds as neighbours only of
+/// a single number. `widest` is the largest width, and what the smallest one is measured by.
 fn widths(means: &[f64], low: f64, high: f64, widest: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..means.len()).collect();
     order.sort_by(|&a, &b| means[a].total_cmp(&means[b]));
-    let least = widest * LEAST_WIDTH.max(1.0 / (means.len() + 2) as f64);
+    let least = widest * MIN_WIDTH.max(1.0 / (means.len() + 2) as f64);
     let mut widths = vec![0.0; means.len()];
     for (rank, &idx) in order.iter().enumerate() {
         let below = rank.checked_sub(1).map(|below| means[idx] - means[order[below]]);
@@ -204,7 +212,7 @@ fn weights(n: usize) -> Vec<f64> {
     ramp.chain((n_ramp..n).map(|_| 1.0)).chain([PRIOR_WEIGHT]).collect()
 }
 
-/// One of several, as likely as its share of 1.
+/// Draws an index with the given probabilities.
 fn draw(shares: &[f64], rng: &mut Rng) -> usize {
     let mut rest: f64 = rng.random();
     for (idx, share) in shares.iter().enumerate() {
@@ -314,7 +322,7 @@ mod tests {
         }
     }
 
-    /// By number of points.
+    /// Weights for each number of points.
     const LOG_PDFS_OF_OPTUNA: [(usize, f64); 4] = [
         (0, -2.608_032_355_537_826_4),
         (1, -2.791_800_060_282_696_4),

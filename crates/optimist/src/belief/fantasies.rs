@@ -1,36 +1,37 @@
-//! The belief if pending points had been measured: made once for as long as only points are added.
+//! The belief with pending points counted as observed at their posterior means (fantasies, as BoTorch calls them).
 //!
-//! Given: a belief and the pending points. Gives: the belief after each of them was observed at its mean. Of the suggestions of a batch,
-//! each takes what the one before it supposed, and adds one point: with hundreds of points pending that is most of the work. What is
-//! kept saves time and changes nothing.
+//! Given: a belief and the pending points. Gives: the belief after fantasies at all of them. Each suggestion of a batch takes the
+//! fantasies of the one before and adds a point: with hundreds of points pending, that saves most of the work. Caching changes
+//! nothing else.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::Belief;
 
-/// Keeps the last belief that was made, and what it was made of.
+/// Caches the last belief with fantasies, and what it was made from.
 #[derive(Default)]
-pub struct Supposed(Mutex<Option<Kept>>);
+pub struct Fantasies(Mutex<Option<Kept>>);
 
 struct Kept {
-    /// What it was made of. Not held: whoever owns that may change it in place, and it is then another.
+    /// The belief it was made from. A weak reference, so that the owner can still update that belief in place; it is then another
+    /// one.
     base: Weak<Belief>,
-    /// ŵ_t of that, at which the families that are not linear are linearised.
+    /// ŵ_t of `base`: where families that are not linear in w are linearised.
     w_hat: Vec<f64>,
     pending: Vec<Vec<f64>>,
     belief: Arc<Belief>,
 }
 
-impl Supposed {
-    /// `base` after all of these points, in model coordinates.
+impl Fantasies {
+    /// `base` after fantasies at all of these points, in model coordinates.
     pub fn belief(&self, base: &Arc<Belief>, pending: &[Vec<f64>]) -> Arc<Belief> {
         if pending.is_empty() {
             return Arc::clone(base);
         }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_beginning =
+        let is_prefix =
             |kept: &Kept| kept.base.ptr_eq(&Arc::downgrade(base)) && pending.starts_with(&kept.pending);
-        let mut known = kept.take().filter(is_beginning).unwrap_or_else(|| Kept {
+        let mut known = kept.take().filter(is_prefix).unwrap_or_else(|| Kept {
             base: Arc::downgrade(base),
             w_hat: base.ball.w_hat().to_vec(),
             pending: Vec::new(),
@@ -47,7 +48,7 @@ impl Supposed {
 mod tests {
     use super::*;
     use crate::belief::refit::Refit;
-    use crate::belief::{FailedAs, Told};
+    use crate::belief::{FailureImputation, TrainingData};
     use crate::evidence::NOISE;
     use crate::frame::Frame;
     use crate::model::Family;
@@ -62,15 +63,15 @@ mod tests {
             Observation { x: vec![x, 1.0 - x], outcome }
         };
         let observations: Vec<Observation> = (0..t).map(observation).collect();
-        let failed_as = FailedAs::among(&observations.iter().collect::<Vec<_>>()).unwrap();
-        let told = Told::new(&observations, failed_as, &Frame::symmetric(2));
+        let imputation = FailureImputation::among(&observations.iter().collect::<Vec<_>>()).unwrap();
+        let told = TrainingData::new(&observations, imputation, &Frame::symmetric(2));
         let families: Vec<Box<dyn Family>> = vec![Box::new(Anova::new(2))];
         let refit = Refit { scaled: true, warp: true, noise: NOISE, restarts: 1 };
-        Arc::new(refit.fit(families, &told, &[], &mut rng(1, 0)).believe(&told).unwrap())
+        Arc::new(refit.fit(families, &told, &[], &mut rng(1, 0)).into_belief(&told).unwrap())
     }
 
     #[test]
-    fn what_is_kept_changes_nothing() {
+    fn caching_changes_nothing() {
         let (base, other) = (belief(12), belief(14));
         let points = [vec![0.2, -0.4], vec![-0.9, 0.1], vec![0.5, 0.5], vec![0.0, 0.3]];
         let reversed: Vec<Vec<f64>> = points.iter().rev().cloned().collect();
@@ -78,12 +79,12 @@ mod tests {
             let (mean, std) = belief.predict(&[0.1, 0.1]);
             (mean.to_bits(), std.to_bits())
         };
-        let supposed = Supposed::default();
+        let fantasies = Fantasies::default();
         let all = [&points[..1], &points[..3], &points, &points[..2], &reversed[..2], &[]];
         for base in [&base, &other, &base] {
             for pending in all {
-                let anew = Supposed::default().belief(base, pending);
-                assert_eq!(bits(&supposed.belief(base, pending)), bits(&anew), "{pending:?}");
+                let fresh = Fantasies::default().belief(base, pending);
+                assert_eq!(bits(&fantasies.belief(base, pending)), bits(&fresh), "{pending:?}");
             }
         }
     }

@@ -1,16 +1,18 @@
-//! The default from ask to ask: when everything is fitted anew, and on which observations.
+//! The surrogate of the default preset: when it is refitted, and on which observations.
 //!
-//! Up to 127 observations the belief is refitted after each. Beyond that the scales hardly change from one observation
-//! to the next: they are learnt at checkpoints, and observations in between are added to the ball. So an ask of a
-//! long run costs what one of a short run does. At some checkpoints, the anchors, scales are learnt from the centres of their
-//! hyper-priors; at those that follow, from the scales of the last anchor, which takes a fraction of the steps. Which
-//! observations a checkpoint looks at depends on their number alone: the belief is a function of the observations, kept or made
-//! anew.
+//! Given: the history. Gives: the belief after all observations. Does not know: how a fit is made (`refit`), pending points
+//! (`fantasies`).
+//!
+//! Up to 127 observations everything is refitted after each of them. Beyond that the scales hardly change from one observation to
+//! the next: they are learnt at checkpoints, and the observations in between only update the ball, so an ask late in a long run
+//! costs no more than one in a short run. At some checkpoints, the anchors, learning starts from the centres of the hyper-priors;
+//! at the checkpoints that follow, from the scales of the last anchor, which takes a fraction of the steps. Which observations a
+//! checkpoint uses depends only on how many there are, so the belief is a function of the history whether or not it was cached.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::refit::Refit;
-use super::{Belief, FailedAs, Told};
+use super::{Belief, FailureImputation, TrainingData};
 use crate::evidence::Hyperparameters;
 use crate::frame::Frame;
 use crate::history::History;
@@ -18,56 +20,56 @@ use crate::model::{Family, FamilyMaker};
 use crate::optimizer::{Observation, Rng};
 use crate::oracle::OracleError;
 
-/// Observations that scales are learnt from, at the most.
+/// Most observations that scales are learnt from.
 const LEARNT_FROM: usize = 256;
 
-/// Observations that the ball of a checkpoint rests on, at the most.
+/// Most observations that the ball of a checkpoint is fitted to.
 const BELIEVED_FROM: usize = 1024;
 
-/// Observations between two checkpoints, at the most.
+/// Most observations between two checkpoints.
 const LONGEST_STEP: usize = 64;
 
-/// What a history says of some families, refitted where it has to be. Keeps the last belief: that saves time and changes
-/// nothing, since it is only gone on with if the history is the one that it was made of, grown longer.
-pub struct Refitting {
+/// Families fitted to a history, refitted when they have to be. Caches the last fit, which saves time and changes nothing: it is
+/// only used for the history that it was made from, or for that history with more observations.
+pub struct Surrogate {
     families: Vec<FamilyMaker>,
     refit: Refit,
     frame: Frame,
-    kept: Mutex<Option<Growing>>,
+    kept: Mutex<Option<CachedFit>>,
 }
 
-impl Refitting {
-    /// Nothing is fitted yet.
+impl Surrogate {
+    /// A surrogate that chooses between these families. Nothing is fitted until it is asked for.
     pub fn new(mut families: Vec<FamilyMaker>, refit: Refit, frame: Frame) -> Self {
         families.sort_by_key(|family| !family.make().is_parametric()); // stable: processes last
         Self { families, refit, frame, kept: Mutex::default() }
     }
 
-    /// What all observations say; pending points are not counted. `rng` is for families that are not linear in w, whose fits
-    /// start at random.
+    /// The belief after all observations; pending points don't count. `rng` is for families that are not linear in w, whose fits
+    /// start from random weights.
     ///
     /// # Errors
     /// If there is no value yet, or no family could be fitted.
     pub fn belief(&self, history: &History, rng: &mut Rng) -> Result<Arc<Belief>, OracleError> {
         let families = || self.families_for(history.observations().len());
-        // Only what is linear in w can have observations added, and starts from scales instead of at random.
-        let may_grow = families().iter().all(|family| family.is_linear());
+        // Observations can only be added to a family that is linear in w, and only its fits can start from earlier scales.
+        let is_incremental = families().iter().all(|family| family.is_linear());
         let told = history.observations();
-        let n_fitted = if may_grow { checkpoint(told.len()) } else { told.len() };
-        let anchor = if may_grow { anchor(n_fitted) } else { n_fitted };
+        let n_fitted = if is_incremental { checkpoint(told.len()) } else { told.len() };
+        let anchor = if is_incremental { anchor(n_fitted) } else { n_fitted };
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut growing = match kept.take().filter(|kept| may_grow && kept.is_of(history)) {
+        let mut fit = match kept.take().filter(|kept| is_incremental && kept.is_of(history)) {
             Some(kept) if kept.is_current(told.len()) => kept,
             earlier => {
-                Growing::fit(&self.refit, families, &told[..n_fitted], anchor, &self.frame, earlier, rng)?
+                CachedFit::fit(&self.refit, families, &told[..n_fitted], anchor, &self.frame, earlier, rng)?
             }
         };
-        growing.update(history, &self.frame);
-        Ok(Arc::clone(&kept.insert(growing).belief))
+        fit.update(history, &self.frame);
+        Ok(Arc::clone(&kept.insert(fit).belief))
     }
 
-    /// The families that take part if so many observations were told. What an ask of a process costs grows with the square of their
-    /// number: it leaves the others alone when they are many.
+    /// The families that compete after `n_told` observations. Asking a Gaussian process takes time that grows with the square of
+    /// their number, so it drops out when there are many.
     fn families_for(&self, n_told: usize) -> Vec<Box<dyn Family>> {
         let mut families: Vec<Box<dyn Family>> = self.families.iter().map(FamilyMaker::make).collect();
         if n_told > LEARNT_FROM && families.iter().any(|family| family.is_parametric()) {
@@ -82,26 +84,26 @@ impl Refitting {
     }
 }
 
-/// A belief, and the observations that it knows.
-struct Growing {
+/// A belief, and the observations that it was made from.
+struct CachedFit {
     belief: Arc<Belief>,
-    failed_as: FailedAs,
+    imputation: FailureImputation,
     anchor: Anchor,
     learnt_at: usize,
     n_told: usize,
-    /// Of the observations that it knows (`History::fingerprint`).
+    /// `History::fingerprint` of these observations.
     fingerprint: u64,
 }
 
-/// Scales, family by family, from which those of later checkpoints are learnt.
+/// The scales of each family at the last anchor, where learning starts at later checkpoints.
 struct Anchor {
     at: usize,
     learnt: Vec<Option<Hyperparameters>>,
 }
 
-impl Growing {
-    /// Refitted on all observations, with the scales of the first `at` of them to start from. What an earlier one knows saves
-    /// time and changes nothing.
+impl CachedFit {
+    /// A fit to all observations, starting from the scales after the first `at` of them. An `earlier` fit saves time and changes
+    /// nothing.
     ///
     /// # Errors
     /// If no family could be fitted.
@@ -117,10 +119,10 @@ impl Growing {
         type Families = Vec<Box<dyn Family>>;
         let mut learn = |families: Families, told: &[Observation], start: &[Option<Hyperparameters>]| {
             let believed = working_set(told, BELIEVED_FROM);
-            let failed_as = FailedAs::among(&believed).ok_or(OracleError::NothingToFit)?;
-            let sample = Told::new(working_set(told, LEARNT_FROM), failed_as, frame);
+            let imputation = FailureImputation::among(&believed).ok_or(OracleError::NothingToFit)?;
+            let sample = TrainingData::new(working_set(told, LEARNT_FROM), imputation, frame);
             let fits = refit.fit(families, &sample, start, rng);
-            Ok::<_, OracleError>((fits, failed_as, Told::new(believed, failed_as, frame)))
+            Ok::<_, OracleError>((fits, imputation, TrainingData::new(believed, imputation, frame)))
         };
         let n = observations.len();
         let learnt_at_anchor = match earlier.map(|earlier| earlier.anchor) {
@@ -129,13 +131,20 @@ impl Growing {
             _ => learn(families(), &observations[..at], &[])
                 .map_or(Vec::new(), |(fits, ..)| fits.hyperparameters()),
         };
-        let (fits, failed_as, told) = learn(families(), observations, &learnt_at_anchor)?;
+        let (fits, imputation, told) = learn(families(), observations, &learnt_at_anchor)?;
         let learnt = if at == n { fits.hyperparameters() } else { learnt_at_anchor };
-        let belief = Arc::new(fits.believe(&told)?);
-        Ok(Self { belief, failed_as, anchor: Anchor { at, learnt }, learnt_at: n, n_told: n, fingerprint: 0 })
+        let belief = Arc::new(fits.into_belief(&told)?);
+        Ok(Self {
+            belief,
+            imputation,
+            anchor: Anchor { at, learnt },
+            learnt_at: n,
+            n_told: n,
+            fingerprint: 0,
+        })
     }
 
-    /// Whether it was made of this history, or of its beginning.
+    /// Whether it was made from this history, or from its beginning.
     fn is_of(&self, history: &History) -> bool {
         self.n_told <= history.observations().len() && self.fingerprint == history.fingerprint(self.n_told)
     }
@@ -145,35 +154,36 @@ impl Growing {
         self.learnt_at == checkpoint(n_told)
     }
 
-    /// Adds what was told since. Families linear in w only, unless that is nothing.
+    /// Updates the belief with the observations told since. There must be none unless all families are linear in w.
     fn update(&mut self, history: &History, frame: &Frame) {
         let new = &history.observations()[self.n_told..];
         if !new.is_empty() {
-            Arc::make_mut(&mut self.belief).update(&Told::new(new, self.failed_as, frame));
+            Arc::make_mut(&mut self.belief).update(&TrainingData::new(new, self.imputation, frame));
         }
         self.n_told += new.len();
         self.fingerprint = history.fingerprint(self.n_told);
     }
 }
 
-/// How many of `n_told` observations there were at the last checkpoint: within 2 %, and within 64, of all.
+/// How many observations there were at the last checkpoint: all but at most 2 %, and all but fewer than 64.
 fn checkpoint(n_told: usize) -> usize {
     last_multiple(n_told, 64, LONGEST_STEP)
 }
 
-/// How many there were at the last anchor: every eighth checkpoint is one, among the first 64 all, every second or every fourth.
+/// How many observations there were at the last anchor: every eighth checkpoint is one; up to 64 observations every one, second or
+/// fourth.
 fn anchor(n_told: usize) -> usize {
     last_multiple(n_told, 8, 8 * LONGEST_STEP)
 }
 
-/// The last multiple, up to n, of its leading power of two over `share`; of `longest` if that is less.
+/// The last multiple, up to n, of the largest power of two in n divided by `share`; of `longest` if that is less.
 fn last_multiple(n: usize, share: usize, longest: usize) -> usize {
     let leading_power = n.checked_ilog2().map_or(1, |log| 1 << log);
     n - n % (leading_power / share).clamp(1, longest)
 }
 
-/// The observations that stand for all: all of them, or a quarter of `limit` that are best, a quarter that are newest
-/// and an even spread, in time, of the rest. In the order told.
+/// The observations that represent all of them: all if there are at most `limit`; otherwise the best quarter of `limit`, the newest
+/// quarter, and an even spread over time of the others. In the order told.
 fn working_set(observations: &[Observation], limit: usize) -> Vec<&Observation> {
     let t = observations.len();
     if t <= limit {
@@ -216,14 +226,14 @@ mod tests {
         (0..t).map(observation).collect()
     }
 
-    fn fit_after(earlier: Option<Growing>, observations: &[Observation]) -> Growing {
+    fn fit_after(earlier: Option<CachedFit>, observations: &[Observation]) -> CachedFit {
         let families = || -> Vec<Box<dyn Family>> { vec![Box::new(Anova::new(2))] };
         let frame = Frame::symmetric(2);
         let at = anchor(observations.len());
-        Growing::fit(&REFIT, families, observations, at, &frame, earlier, &mut rng(1, 0)).unwrap()
+        CachedFit::fit(&REFIT, families, observations, at, &frame, earlier, &mut rng(1, 0)).unwrap()
     }
 
-    fn fit(observations: &[Observation]) -> Growing {
+    fn fit(observations: &[Observation]) -> CachedFit {
         fit_after(None, observations)
     }
 
@@ -233,13 +243,13 @@ mod tests {
         history
     }
 
-    fn refitting() -> Refitting {
+    fn refitting() -> Surrogate {
         let anova = FamilyMaker::new("anova", || Box::new(Anova::new(2)));
-        Refitting::new(vec![anova], REFIT, Frame::symmetric(2))
+        Surrogate::new(vec![anova], REFIT, Frame::symmetric(2))
     }
 
-    /// Of twenty points.
-    fn predictions(growing: &Growing) -> Vec<(f64, f64)> {
+    /// Predictions at twenty points.
+    fn predictions(growing: &CachedFit) -> Vec<(f64, f64)> {
         let probe = Matrix::from_fn(20, 2, |i, j| (0.37 * i as f64 + 0.91 * j as f64).sin());
         probe.iter_rows().map(|x| growing.belief.predict(x)).collect()
     }
@@ -282,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_belief_that_followed_is_the_one_that_is_made_anew() {
+    fn a_belief_updated_step_by_step_equals_one_made_at_once() {
         let (all, frame) = (observations(600), Frame::symmetric(2));
         for n in [131, 259, 597] {
             let mut step_by_step = fit(&all[..checkpoint(n)]);
@@ -308,11 +318,11 @@ mod tests {
     fn an_earlier_belief_changes_nothing() {
         let all = observations(300);
         for n in [64, 65, 71, 144, 300] {
-            let anew = predictions(&fit(&all[..n]));
+            let fresh = predictions(&fit(&all[..n]));
             for earlier in [anchor(n), n - 1, 30] {
                 assert_eq!(
                     predictions(&fit_after(Some(fit(&all[..earlier])), &all[..n])),
-                    anew,
+                    fresh,
                     "{earlier}, {n}"
                 );
             }
@@ -336,7 +346,7 @@ mod tests {
         let (all, model) = (observations(150), refitting());
         let mut other = all.clone();
         other[3].outcome = Outcome::Value { y: 9.0, noise_std: None };
-        let at = |model: &Refitting, told: &[Observation]| {
+        let at = |model: &Surrogate, told: &[Observation]| {
             model.belief(&history(told), &mut rng(1, 0)).unwrap().predict(&[0.2, -0.4])
         };
         for told in [&all[..40], &other[..41], &all[..140], &all[..139], &other[..140], &all[..], &all[..40]]

@@ -1,37 +1,38 @@
-//! What a family leaves unexplained: noise, or a part of the objective that is too rough for it.
+//! Whether what a family leaves unexplained is noise, or a part of the objective that is too rough for it.
 //!
-//! Given: a belief and the history. Gives: what the objective is believed to be at points that were tried. A fit cannot tell the
-//! two apart. Values at the same point can: noise makes them differ, roughness does not.
+//! Given: a belief and the history. Gives: the posterior of the objective at points that were tried. A fit can't tell noise from
+//! roughness. Values at the same point can: noise makes them differ, roughness doesn't.
 
 use super::Belief;
 use crate::frame::Frame;
 use crate::history::History;
 use crate::optimizer::{Observation, Outcome};
 
-/// What is left unexplained is little below this share of the spread of all values. On the tasks to choose by of groups `small`,
-/// `lab`, `tables` and `failing`, 0.03 gives the same answers.
+/// Unexplained standard deviations below this share of the spread of all values are negligible. 0.03 gave the same answers on the
+/// tasks to choose by of the groups `small`, `lab`, `tables` and `failing`.
 const LITTLE: f64 = 0.05;
 
-/// Values at the same point are equal if they differ by no more than this, in units of the spread of all.
+/// Values at the same point are equal if they differ by no more than this, in units of the spread of all values.
 const EQUAL: f64 = 1e-9;
 
-/// A factor on standard deviations: the scales were fitted to the same values, and the point is asked about because it looks best.
-/// Without it, intervals of 95 % held 59 to 82 % of the true values in those groups; with it, 86 to 100 %.
+/// A factor on standard deviations, which are too small otherwise: scales were fitted to the same values, and points are asked
+/// about because they look best. Without it, 95 % intervals held 59 to 82 % of the true values in those groups; with it, 86 to 100
+/// %.
 const OVERCONFIDENCE: f64 = 1.8;
 
-/// How much of what is left unexplained is noise.
+/// How much of what the family leaves unexplained is noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Noise {
-    /// Nothing was measured twice: all of it or nothing, with the same chance.
+    /// No point was measured twice: all of it or none, with equal probability.
     Unknown,
-    /// Nothing was measured twice, and there is little to explain: none.
+    /// No point was measured twice, and little is unexplained: none of it.
     Negligible,
     /// This share of the variance, from 0 to 1.
     Share(f64),
 }
 
 impl Noise {
-    /// What values at the same point say. Where each value was told with its noise, the rest is none.
+    /// What values at the same point say. If every value was told with its noise, nothing unexplained is noise.
     pub fn of(belief: &Belief, history: &History) -> Self {
         let has_known_noise = |told: &Observation| {
             matches!(told.outcome, Outcome::Failed | Outcome::Value { noise_std: Some(_), .. })
@@ -47,7 +48,7 @@ impl Noise {
             0.0 if belief.noise_std < LITTLE => Self::Negligible,
             0.0 => Self::Unknown,
             _ if variance <= n * EQUAL * EQUAL => Self::Share(0.0),
-            // As if one more pair had differed by as much as all that is unexplained.
+            // As if one more pair had differed by all that is unexplained.
             _ => Self::Share(((unexplained + variance) / (1.0 + n) / unexplained).min(1.0)),
         }
     }
@@ -71,8 +72,8 @@ impl Noise {
     }
 }
 
-/// Mean and variance if this share of what is unexplained is noise, and the rest a normal variable of each point, given what the
-/// family says of the point.
+/// Mean and variance of the objective at `x` if this share of what is unexplained is noise. The rest is an independent normal
+/// variable at each point; `smooth` and `u` are what the family predicts.
 fn given(share: f64, belief: &Belief, history: &History, x: &[f64], (smooth, u): (f64, f64)) -> (f64, f64) {
     let unexplained = belief.noise_std * belief.noise_std;
     let (rough, noise) = ((1.0 - share) * unexplained, share * unexplained);
@@ -94,19 +95,19 @@ fn given(share: f64, belief: &Belief, history: &History, x: &[f64], (smooth, u):
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::belief::Outputs;
+    use crate::belief::OutputTransform;
     use crate::confidence::{Confidence, Round};
     use crate::encode::Domain;
     use crate::model::anova::Anova;
 
-    /// What a quadratic says after 0, 1 and -1 were told at three points of a line, with noise of 0.5.
+    /// A quadratic fitted to 0, 1 and -1 at three points of a line, with noise of 0.5.
     fn belief() -> Belief {
         let family = Box::new(Anova::quadratic(1));
         let w = vec![0.0; 3];
         let round = |x: &'static [f64], residual| Round { w: &[0.0; 3], x, residual, noise_var: 0.25 };
         let rounds = [round(&[-1.0], 0.0), round(&[0.0], 1.0), round(&[1.0], -1.0)];
         let ball = Confidence::with_rounds(family, w, rounds);
-        Belief { ball, outputs: Outputs::PLAIN, noise_std: 0.5, family_idx: 0 }
+        Belief { ball, outputs: OutputTransform::IDENTITY, noise_std: 0.5, family_idx: 0 }
     }
 
     fn history(told: &[(f64, f64, Option<f64>)]) -> History {
