@@ -144,7 +144,7 @@ def test_tuples_and_lists_are_understood(written: object, expected: object) -> N
         ({"x": (0, 1, "normal")}, TypeError, "write choices as a list"),
         ({3: (0, 1)}, TypeError, "the name of a parameter must be a text"),
         (3, TypeError, "a space must be a dictionary"),
-        ({"x": op.Float(0, 1, when={"y": 1})}, ValueError, "waits for `y`, which is not declared"),
+        ({"x": op.Float(0, 1, when={"y": 1})}, ValueError, "depends on `y`, which is not declared"),
     ],
 )
 def test_a_space_that_cannot_be_searched_says_why(space: object, error: type[Exception], words: str) -> None:

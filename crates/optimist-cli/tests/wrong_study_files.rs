@@ -167,7 +167,7 @@ fn the_conditions() {
     );
     parameters(&when("when = { kind = [\"deep\"] }"), &["study.toml:9:17", "`kind`", "a string, a number"]);
     parameters(&when("when = \"deep\""), &["study.toml:9:8", "`when`", "expected a table"]);
-    parameters(&when("when = { x = true }"), &["study.toml:7:13", "waits for itself"]);
+    parameters(&when("when = { x = true }"), &["study.toml:7:13", "depends on itself"]);
 }
 
 #[test]
@@ -213,9 +213,9 @@ fn no_mistake_hides_another() {
         &all.concat(),
         &[
             "parameter `bad`: low 3 is above high 1",
-            "`a` waits for `n` = 4",
-            "`a` waits for a value of `f`, which is continuous",
-            "`b` waits for itself",
+            "`a` depends on `n` = 4",
+            "`a` depends on a value of `f`, which is continuous",
+            "`b` depends on itself",
             "refers to `m`, which is not a parameter",
             "5 mistakes in study.toml",
         ],

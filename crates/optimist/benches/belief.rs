@@ -1,4 +1,4 @@
-//! From what was told to the ball: evidence, and a round more in the dual and in the primal form.
+//! From observations to the ball: evidence, and one more round in the dual and in the primal form.
 
 mod common;
 
@@ -30,7 +30,7 @@ fn linearized(family: &dyn Family, data: &Data) -> Linearization {
     Linearization::new(family, &vec![0.0; family.n_weights()], &data.x)
 }
 
-/// One value of the evidence with what its gradient needs; fitting scales takes some forty of them.
+/// One value of the evidence with its gradient; fitting scales takes about forty.
 #[divan::bench(args = CASES)]
 fn evidence_and_gradient(bencher: Bencher, (t, d): (usize, usize)) {
     let (mut family, data) = (Anova::new(d), data(t, d));
@@ -70,7 +70,7 @@ fn ball(t: usize, d: usize) -> (Confidence, Vec<f64>) {
 
 /// Σ_t and ŵ_t after one more round; copying the ball is not counted.
 #[divan::bench(args = [(72, 20), (256, 20), (1000, 20), (1000, 100)], sample_count = 20)]
-fn push(bencher: Bencher, (t, d): (usize, usize)) {
+fn update(bencher: Bencher, (t, d): (usize, usize)) {
     let (ball, x) = ball(t, d);
     bencher.with_inputs(|| ball.clone()).bench_local_refs(|ball| {
         ball.update(Round { w: &[], x: &x, residual: 0.3, noise_var: 0.02 });

@@ -9,7 +9,7 @@ fn main() {
     divan::main();
 }
 
-/// `n` parameters: floats on both scales, integers, choices, and floats that wait for a choice.
+/// `n` parameters: floats on both scales, integers, choices, and floats that depend on a choice.
 fn encoding(n: usize) -> Encoding {
     let parameter = |i: usize| {
         let name = format!("parameter_{i}");

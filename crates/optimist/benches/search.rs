@@ -17,7 +17,7 @@ fn main() {
 /// Observations and dimension: dual form, primal form, dual form of a large space.
 const CASES: [(usize, usize); 3] = [(72, 20), (1000, 20), (72, 500)];
 
-/// What GO-UCB believes after `t` observations.
+/// The ball of GO-UCB after `t` observations.
 fn ball(t: usize, d: usize) -> Confidence {
     let domain = Domain::cube(d);
     let policy = GoUcb::new(&domain, 2 * t, &Settings::default(), 0).expect("default settings are valid");

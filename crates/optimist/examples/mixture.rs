@@ -9,7 +9,7 @@ use optimist::{Method, Observation, Outcome, rng};
 
 const METALS: [&str; 4] = ["copper", "zinc", "tin", "nickel"];
 
-/// The foundry, which nobody can look into: copper and tin make it hard together, zinc and nickel help a little.
+/// The foundry, a black box: copper and tin make the alloy hard together, zinc and nickel help a little.
 fn hardness(alloy: &Assignment) -> f64 {
     let [copper, zinc, tin, nickel] = METALS.map(|metal| share(alloy, metal));
     60.0 + 400.0 * copper * tin + 90.0 * copper * zinc + 150.0 * zinc * nickel - 80.0 * nickel * nickel

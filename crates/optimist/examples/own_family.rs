@@ -1,5 +1,5 @@
-//! A family of one's own: the rate of an enzyme that too much substrate inhibits, a law with three unknown constants.
-//! Ten noisy measurements find the concentration at which it works fastest.
+//! A family of your own: the rate of an enzyme that too much substrate inhibits, a law with three unknown constants. Ten noisy
+//! measurements find the concentration at which it works fastest.
 //!
 //!     cargo run --release -p optimist --example own_family
 
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let noise = Normal::new(0.0, 0.03)?;
     let mut rng = rng(0, 0);
 
-    // The law is in millimoles and has its own idea of how values behave: nothing is to be scaled or warped.
+    // The law is in millimoles and knows how values behave, so nothing should be scaled or warped.
     let settings = DefaultSettings { scaled: false, warp: false, trust_region: None, ..Default::default() };
     let (domain, trials) = (encoding.domain(), 10);
     let policy = GoUcb::with_family(domain, trials, &Settings::Default(settings), 0, || Box::new(Inhibited))?;

@@ -1,21 +1,21 @@
-//! Space to unit cube and back: log scales, steps, categories and conditions live here only.
+//! Spaces to the unit cube and back: the only place that knows log scales, steps, categories and conditions.
 //!
-//! Given: a checked `Space`.
-//! Gives: a feasible point of the cube for every valid assignment, and a valid assignment for every
-//! point of the cube.
+//! Given: a checked `Space`. Gives: a feasible point of the cube for every valid assignment, and a valid assignment for every point
+//! of the cube.
 //!
-//! A number gets one column, placed on its linear or log scale; a category one column per choice.
-//! `decode` after `encode` gives back the same assignment: exactly, but for continuous floats, which
-//! come back to within 1e-12 of the larger bound (of the value itself on a log scale; of 1e-9 of the
-//! range where a constraint was missed by that much), and for integers with more than 2^40 values, to
-//! within 1e-12 of the range. `encode` after `decode` is `Domain::snap`, up to the same rounding.
+//! A number gets one column, placed on its linear or log scale; a category one column per choice. `decode` after `encode` gives
+//! back the same assignment: exactly, except for continuous floats, which come back to within 1e-12 of the larger bound (of the
+//! value itself on a log scale; of 1e-9 of the range where a constraint was missed by that much), and for integers with more than
+//! 2^40 values, to within 1e-12 of the range. `encode` after `decode` is `Domain::snap`, up to the same rounding.
 
 mod constraints;
 mod coupling;
 mod domain;
+mod grid;
 mod scale;
 
-pub use domain::{Axis, AxisKind, Domain, Grid};
+pub use domain::{Axis, AxisKind, Domain};
+pub use grid::Grid;
 
 pub(crate) use coupling::{Coupling, FeasibleWalk};
 pub(crate) use domain::{TOLERANCE, is_same_point};
@@ -24,7 +24,7 @@ use self::scale::Scale;
 use crate::error::SpaceError;
 use crate::space::{Assignment, Kind, Parameter, Space, Value};
 
-/// A space and its place in the unit cube.
+/// A space, laid out in the unit cube.
 ///
 /// ```
 /// use optimist::encode::Encoding;
@@ -64,7 +64,7 @@ impl Encoding {
     /// The feasible point of an assignment.
     ///
     /// # Errors
-    /// If the assignment is not valid, as `Space::check` has it.
+    /// If the assignment is not valid: see [`Space::check`].
     pub fn encode(&self, assignment: &Assignment) -> Result<Vec<f64>, SpaceError> {
         self.space.check(assignment)?;
         let mut x = vec![0.0; self.domain.dimension()];
@@ -87,7 +87,7 @@ impl Encoding {
         Ok(x)
     }
 
-    /// The assignment at a point: any of the cube, feasible or not, since it is snapped first.
+    /// The assignment at any point of the cube, feasible or not, since it is snapped first.
     ///
     /// # Panics
     /// If `x` does not have the dimension of the domain.
@@ -102,7 +102,7 @@ impl Encoding {
         active.map(|(idx, (Parameter { name, .. }, _))| (name.as_str(), self.value(idx, x))).collect()
     }
 
-    /// The value of one parameter at a point, which means nothing where it is inactive.
+    /// The value of one parameter at a point; meaningless where it is inactive.
     ///
     /// # Panics
     /// If there is no such parameter, or `x` does not have the dimension of the domain.
@@ -124,7 +124,7 @@ impl Encoding {
     }
 }
 
-/// Whether the constraints of a space leave anything to search.
+/// Checks that the constraints of a space leave anything to search.
 ///
 /// # Errors
 /// If they do not.
@@ -177,7 +177,7 @@ fn n_columns(kind: &Kind) -> usize {
     }
 }
 
-/// The axis of a continuous float.
+/// The scale of a continuous float.
 fn continuum(low: f64, high: f64, log: bool) -> Scale {
     if log { Scale::log(low, high - low) } else { Scale::linear(high - low) }
 }

@@ -1,4 +1,4 @@
-//! Errors of this crate.
+//! The errors that users of this crate meet.
 
 use crate::method::Method;
 use crate::schedule::ScheduleError;
@@ -8,7 +8,7 @@ use crate::space::Value;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpaceError {
-    /// There is nothing to vary.
+    /// A space without parameters.
     #[error("the space has no parameters; declare at least one")]
     NoParameters,
     /// A parameter has no name.
@@ -26,7 +26,7 @@ pub enum SpaceError {
     /// A number is NaN or infinite.
     #[error("parameter `{name}`: {what} {value} is not finite; give a finite number")]
     NotFinite {
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
         /// Which of its numbers: `low`, `high`, `choice` or `value`.
         what: &'static str,
@@ -36,7 +36,7 @@ pub enum SpaceError {
     /// The lower bound is above the upper.
     #[error("parameter `{name}`: low {low} is above high {high}; swap the bounds")]
     EmptyRange {
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
         /// Its lower bound.
         low: Value,
@@ -46,7 +46,7 @@ pub enum SpaceError {
     /// The width of the range is not a number.
     #[error("parameter `{name}`: the distance from low {low:e} to high {high:e} overflows; narrow the range")]
     TooWide {
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
         /// Its lower bound.
         low: f64,
@@ -56,20 +56,20 @@ pub enum SpaceError {
     /// A log scale reaches zero.
     #[error("parameter `{name}`: a log scale needs low > 0, got {low}; raise low, or drop `log`")]
     LogOfNonPositive {
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
         /// Its lower bound.
         low: Value,
     },
-    /// A step that leads nowhere.
+    /// A step that is not finite, or too small for the bounds.
     #[error(
         "parameter `{name}`: step {step} must be finite and at least {least} for these bounds; \
          choose a larger one, or drop `step`"
     )]
     BadStep {
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
-        /// Its step.
+        /// The step it was given.
         step: Value,
         /// The smallest step whose values can be told apart.
         least: Value,
@@ -77,57 +77,57 @@ pub enum SpaceError {
     /// A categorical parameter without a value.
     #[error("parameter `{name}` has no choices; list at least one")]
     NoChoices {
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
     },
     /// A choice listed twice; 1 and 1.0 are the same.
     #[error("parameter `{name}`: choice `{choice}` is listed twice; remove one of the two")]
     DuplicateChoice {
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
         /// The repeated choice.
         choice: Value,
     },
     /// A condition on a parameter that does not exist.
     #[error(
-        "parameter `{name}` waits for `{parameter}`, which is not declared{}",
+        "parameter `{name}` depends on `{parameter}`, which is not declared{}",
         did_you_mean(nearest, "; declare it, or drop the condition")
     )]
     ConditionUnknown {
         /// The conditional parameter.
         name: String,
-        /// The parameter it waits for.
+        /// The parameter it depends on.
         parameter: String,
-        /// The declared name that is spelled most like it.
+        /// The declared name with the most similar spelling.
         nearest: Option<String>,
     },
-    /// A condition on a parameter that hardly ever has a given value.
+    /// A condition on a parameter that takes any one value with probability 0.
     #[error(
-        "parameter `{name}` waits for a value of `{parameter}`, which is continuous; \
+        "parameter `{name}` depends on a value of `{parameter}`, which is continuous; \
          give `{parameter}` a step, or drop the condition"
     )]
     ConditionOnContinuum {
         /// The conditional parameter.
         name: String,
-        /// The continuous parameter it waits for.
+        /// The continuous parameter it depends on.
         parameter: String,
     },
     /// A condition on a value that its parameter cannot have.
     #[error(
-        "parameter `{name}` waits for `{parameter}` = {value}, which `{parameter}` can never be; \
+        "parameter `{name}` depends on `{parameter}` = {value}, which `{parameter}` can never be; \
          use one of its values"
     )]
     ConditionImpossible {
         /// The conditional parameter.
         name: String,
-        /// The parameter it waits for.
+        /// The parameter it depends on.
         parameter: String,
         /// The impossible value.
         value: Value,
     },
-    /// Conditions, those of the parameters waited for included, that exclude each other.
+    /// Conditions that contradict each other, counting those of the parameters depended on.
     #[error(
-        "parameter `{name}` can never be active: it waits for `{parameter}` = {} and = {}; drop one",
+        "parameter `{name}` can never be active: it depends on both `{parameter}` = {} and `{parameter}` = {}; drop one",
         values[0], values[1]
     )]
     ConditionContradiction {
@@ -138,8 +138,8 @@ pub enum SpaceError {
         /// The two values.
         values: [Value; 2],
     },
-    /// A parameter that waits, through its conditions, for itself.
-    #[error("parameter `{name}` waits for itself through its conditions; drop one of them")]
+    /// A parameter that depends on itself through its conditions.
+    #[error("parameter `{name}` depends on itself through its conditions; drop one of them")]
     ConditionCycle {
         /// A parameter of the cycle.
         name: String,
@@ -149,13 +149,13 @@ pub enum SpaceError {
     UnknownParameter {
         /// The unknown name.
         name: String,
-        /// The declared name that is spelled most like it.
+        /// The declared name with the most similar spelling.
         nearest: Option<String>,
     },
     /// An active parameter without a value.
     #[error("parameter `{name}` has no value; give it one")]
     MissingValue {
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
     },
     /// A value for a parameter that is not active.
@@ -163,15 +163,15 @@ pub enum SpaceError {
     InactiveValue {
         /// The inactive parameter.
         name: String,
-        /// The parameter it waits for.
+        /// The parameter it depends on.
         parameter: String,
-        /// The value it waits for.
+        /// The value it depends on.
         value: Value,
     },
     /// A value of another type than the parameter's.
     #[error("parameter `{name}` must be {expected}, got `{got}`")]
     WrongType {
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
         /// What its values are.
         expected: &'static str,
@@ -181,7 +181,7 @@ pub enum SpaceError {
     /// A value beyond the bounds.
     #[error("parameter `{name}`: {value} is outside its range; give a value from {low} to {high}")]
     OutOfRange {
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
         /// The offending value.
         value: Value,
@@ -193,7 +193,7 @@ pub enum SpaceError {
     /// A value between two steps.
     #[error("parameter `{name}`: {value} is between its steps; give {low} plus a multiple of {step}")]
     OffStep {
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
         /// The offending value.
         value: Value,
@@ -208,19 +208,19 @@ pub enum SpaceError {
         did_you_mean(nearest, &format!("; choose from {}", listed(choices)))
     )]
     UnknownChoice {
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
         /// The offending value.
         value: Value,
         /// The choices there are.
         choices: Vec<Value>,
-        /// The choice that is spelled most like it.
+        /// The choice with the most similar spelling.
         nearest: Option<String>,
     },
     /// A constraint that cannot be understood.
     #[error("constraint `{constraint}`: {problem}")]
     ConstraintSyntax {
-        /// As it was written.
+        /// The constraint, as it was written.
         constraint: String,
         /// What is wrong with it and what to do.
         problem: String,
@@ -230,23 +230,23 @@ pub enum SpaceError {
         "constraint `{constraint}`: there is no parameter `{name}`{}",
         did_you_mean(
             nearest,
-            "; declare it, or, if its name has other signs than letters, digits and `_`, put it in backticks"
+            "; declare it, or, if its name has characters other than letters, digits and `_`, put it in backticks"
         )
     )]
     ConstraintUnknown {
-        /// The constraint.
+        /// The constraint, as it is displayed.
         constraint: String,
         /// The unknown name.
         name: String,
-        /// The declared name that is spelled most like it.
+        /// The declared name with the most similar spelling.
         nearest: Option<String>,
     },
     /// A constraint on a parameter that cannot be part of one.
     #[error("constraint `{constraint}`: `{name}` {reason}")]
     ConstraintUnfit {
-        /// The constraint.
+        /// The constraint, as it is displayed.
         constraint: String,
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
         /// Why it cannot, and what to do.
         reason: &'static str,
@@ -257,24 +257,24 @@ pub enum SpaceError {
         backticked(constraints), if *on_steps { " on the steps of these parameters" } else { "" }
     )]
     ConstraintsContradict {
-        /// Constraints of which one has to give way.
+        /// The constraints, one of which has to give way.
         constraints: Vec<String>,
-        /// Whether there would be values between the steps.
+        /// Whether there are values that satisfy them between the steps.
         on_steps: bool,
     },
     /// Values that a constraint excludes.
     #[error("constraint `{constraint}` does not hold: {left} is {value}; change one of these values")]
     ConstraintViolated {
-        /// The constraint.
+        /// The constraint, as it is displayed.
         constraint: String,
         /// Its left side.
         left: String,
-        /// What that adds up to.
+        /// The value of the left side.
         value: f64,
     },
 }
 
-/// An optimizer that cannot be made.
+/// An optimizer that can't be built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MethodError {
@@ -286,10 +286,10 @@ pub enum MethodError {
     Unknown {
         /// What was asked for.
         name: String,
-        /// What may have been meant.
+        /// The name with the most similar spelling.
         nearest: Option<String>,
     },
-    /// A word that names an optimizer but not settings that it has.
+    /// A word that names an optimizer, followed by settings that it doesn't have.
     #[error("optimizer `{word}`: {problem}")]
     BadWord {
         /// What was typed.
@@ -305,12 +305,12 @@ pub enum MethodError {
         /// What is wrong with it and what to do.
         problem: String,
     },
-    /// An optimizer that cannot pursue these goals.
+    /// An optimizer that doesn't support these goals.
     #[error("optimizer `{name}` {problem}")]
     Unable {
-        /// The optimizer.
+        /// The name of the optimizer.
         name: String,
-        /// What it cannot do, and what can.
+        /// What it doesn't support, and what does.
         problem: &'static str,
     },
     /// λ or β_t cannot be computed.
@@ -318,28 +318,31 @@ pub enum MethodError {
     Schedule(#[from] ScheduleError),
 }
 
-/// A run that found nothing.
+/// A run without a result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// No trial was allowed.
-    #[error("there is nothing to choose from without a trial; allow at least 1")]
+    /// The number of trials is 0.
+    #[error("trials is 0; allow at least 1")]
     NoTrials,
     /// Every trial failed.
-    #[error("none of {trials} trials gave a finite value; check the function and the bounds of the space")]
+    #[error(
+        "got no finite value from {}; check the function and the bounds of the space",
+        counted(*trials, "trial")
+    )]
     NoValue {
-        /// How many there were.
+        /// How many trials there were.
         trials: usize,
     },
-    /// The optimizer could not be made.
+    /// The optimizer could not be built.
     #[error(transparent)]
     Method(#[from] MethodError),
-    /// An outcome could not be learnt from.
+    /// An outcome was not valid.
     #[error(transparent)]
     Tell(#[from] TellError),
 }
 
-/// An outcome that cannot be learnt from.
+/// A result that is not valid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TellError {
@@ -356,15 +359,18 @@ pub enum TellError {
         noise_std: f64,
     },
     /// More or fewer outcomes than there are goals.
-    #[error("{got} outcomes were told, and {expected} are wanted; tell one for each goal, in their order")]
+    #[error("got {}, expected {expected}; tell one for each goal, in their order", counted(*got, "outcome"))]
     WrongOutcomes {
-        /// Goals.
+        /// How many goals there are.
         expected: usize,
-        /// Outcomes told.
+        /// How many outcomes were told.
         got: usize,
     },
     /// The point has the wrong number of coordinates.
-    #[error("the point has {got} coordinates, the domain has {expected}")]
+    #[error(
+        "the point has {}, expected {expected}; give one for each column of the domain",
+        counted(*got, "coordinate")
+    )]
     WrongDimension {
         /// Coordinates of the domain.
         expected: usize,
@@ -372,11 +378,11 @@ pub enum TellError {
         got: usize,
     },
     /// A coordinate is outside the unit interval.
-    #[error("coordinate {index} is {value}; encoded coordinates lie between 0 and 1")]
+    #[error("coordinate {index} is {value}; encoded coordinates must be between 0 and 1")]
     OutsideCube {
-        /// Which coordinate.
+        /// The index of the coordinate, from 0.
         index: usize,
-        /// Its value.
+        /// The value of the coordinate.
         value: f64,
     },
 }
@@ -386,6 +392,11 @@ fn did_you_mean(nearest: &Option<String>, otherwise: &str) -> String {
         Some(nearest) => format!("; did you mean `{nearest}`?"),
         None => otherwise.to_owned(),
     }
+}
+
+/// `1 trial`, `2 trials`.
+fn counted(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
 fn listed(choices: &[Value]) -> String {
@@ -404,6 +415,13 @@ fn backticked(texts: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_in_messages_agree_with_their_nouns() {
+        let message = |got| TellError::WrongOutcomes { expected: 2, got }.to_string();
+        assert_eq!(message(1), "got 1 outcome, expected 2; tell one for each goal, in their order");
+        assert_eq!(message(3), "got 3 outcomes, expected 2; tell one for each goal, in their order");
+    }
 
     #[test]
     fn errors_say_what_was_wrong_and_what_to_do() {

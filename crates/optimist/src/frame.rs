@@ -1,4 +1,4 @@
-//! The units of x: from the unit cube, where points are searched, to the coordinates in which families are written.
+//! The units of x: from the unit cube, where points are searched, to the coordinates that families are written in.
 //!
 //! Given: a domain, or its dimension. Gives: model coordinates of points, and gradients in x of what was
 //! differentiated in them. Does not know: families, observations.
@@ -16,17 +16,17 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// [-1, 1] in each coordinate if `scaled`, else the parameters' own units.
+    /// The frame of [-1, 1] in each coordinate if `scaled`, otherwise of the parameters' own units.
     pub fn new(domain: &Domain, scaled: bool) -> Self {
         if scaled { Self::symmetric(domain.dimension()) } else { Self::natural(domain) }
     }
 
-    /// [-1, 1] in each coordinate.
+    /// The frame of [-1, 1] in each coordinate.
     pub fn symmetric(d: usize) -> Self {
         Self { low: vec![-1.0; d], width: vec![2.0; d] }
     }
 
-    /// The parameters' own units.
+    /// The frame of the parameters' own units.
     pub fn natural(domain: &Domain) -> Self {
         let units = || domain.axes().iter().flat_map(|axis| axis.columns.clone().map(|_| axis.units));
         Self {
@@ -35,7 +35,7 @@ impl Frame {
         }
     }
 
-    /// d_x.
+    /// d_x, the number of coordinates.
     pub fn dimension(&self) -> usize {
         self.low.len()
     }
@@ -51,7 +51,7 @@ impl Frame {
         Matrix::from_rows(self.dimension(), rows.iter().map(Vec::as_slice))
     }
 
-    /// Sets x to where its model coordinates are `z`, but for coordinates that have no width.
+    /// Sets x to the point with model coordinates `z`; coordinates without width are left alone.
     pub(crate) fn invert(&self, z: &[f64], x: &mut [f64]) {
         for j in 0..x.len() {
             x[j] = if self.width[j] == 0.0 { x[j] } else { (z[j] - self.low[j]) / self.width[j] };

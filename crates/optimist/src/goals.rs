@@ -1,23 +1,24 @@
-//! What is wanted of each outcome of a trial: to be as large as possible, or at least some bound.
+//! Goals: for each outcome of a trial, to be as large as possible, or at least some bound.
 //!
-//! Given: a goal for each outcome, in a fixed order. Gives: which outcomes are traded off, which are limits, and whether values
-//! respect these. Does not know: names, directions (larger is better throughout), beliefs.
+//! Given: a goal for each outcome, in a fixed order. Gives: which outcomes are traded off, which are bounded, and whether values
+//! meet the bounds. Does not know: names, directions (larger is always better), models.
 
 use serde::{Deserialize, Serialize};
 
-/// What is wanted of one outcome; larger is better.
+/// The goal for one outcome; larger is better.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "goal", rename_all = "snake_case")]
 pub enum Goal {
-    /// As large as possible.
+    /// Maximise the outcome.
     Maximize {
-        /// A value that is worth nothing, nor is any below it, where several outcomes are traded off; inferred otherwise.
+        /// The value from which hypervolumes are measured where several outcomes are traded off: smaller values count nothing.
+        /// Inferred if `None`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference: Option<f64>,
     },
-    /// A constraint on what is measured.
+    /// Keep the outcome at or above a bound.
     AtLeast {
-        /// The least that is good enough; more is worth no more.
+        /// The smallest value that meets the goal; larger ones are no better.
         bound: f64,
     },
 }
@@ -27,23 +28,23 @@ pub enum Goal {
 #[serde(try_from = "Vec<Goal>", into = "Vec<Goal>")]
 pub struct Goals(Vec<Goal>);
 
-/// Goals that cannot be pursued.
+/// Goals that can't be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GoalsError {
-    /// Nothing is wanted.
+    /// There are no outcomes.
     #[error("there is no outcome; a trial has from 1 to {} of them", Goals::MAX)]
     Empty,
-    /// More than can be traded off.
+    /// There are more outcomes than [`Goals::MAX`].
     #[error("there are {n} outcomes; a trial has from 1 to {} of them", Goals::MAX)]
     TooMany {
-        /// How many there are.
+        /// How many outcomes there are.
         n: usize,
     },
-    /// A reference or a bound that is no number.
-    #[error("outcome {index}: {value} is neither a reference nor a bound; give a finite number")]
+    /// A reference or a bound is NaN or infinite.
+    #[error("outcome {index}: {value} is not finite; give a finite reference or bound")]
     NotFinite {
-        /// Which outcome, counted from 0.
+        /// The index of the outcome, from 0.
         index: usize,
         /// The offending value.
         value: f64,
@@ -51,7 +52,7 @@ pub enum GoalsError {
 }
 
 impl Goals {
-    /// Outcomes, at the most.
+    /// Most outcomes of a trial.
     pub const MAX: usize = 8;
 
     /// One goal for each outcome.
@@ -77,12 +78,12 @@ impl Goals {
         Ok(Self(goals))
     }
 
-    /// One outcome, to be as large as possible.
+    /// One outcome, to be maximised.
     pub fn single() -> Self {
         Self(vec![Goal::Maximize { reference: None }])
     }
 
-    /// Whether there is one outcome, to be as large as possible: what every method knows.
+    /// Whether there is one outcome, to be maximised: goals that every method supports.
     pub fn is_single(&self) -> bool {
         matches!(self.0.as_slice(), [Goal::Maximize { .. }])
     }
@@ -92,19 +93,19 @@ impl Goals {
         &self.0
     }
 
-    /// How many outcomes there are; the goals of at least one.
-    #[expect(clippy::len_without_is_empty, reason = "there is always one")]
+    /// The number of outcomes, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "there is always at least one")]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The outcomes that are to be as large as possible, by number from 0.
+    /// The indices of the outcomes to maximise.
     pub fn maximized(&self) -> Vec<usize> {
         let is_maximized = |k: &usize| matches!(self.0[*k], Goal::Maximize { .. });
         (0..self.0.len()).filter(is_maximized).collect()
     }
 
-    /// The outcomes with a bound, by number from 0, and that bound.
+    /// The indices of the outcomes with a bound, and these bounds.
     pub fn bounds(&self) -> Vec<(usize, f64)> {
         let bound = |(k, goal): (usize, &Goal)| match *goal {
             Goal::AtLeast { bound } => Some((k, bound)),
@@ -113,7 +114,7 @@ impl Goals {
         self.0.iter().enumerate().filter_map(bound).collect()
     }
 
-    /// The references of the outcomes that are to be as large as possible, in their order.
+    /// The references of the outcomes to maximise, in order.
     pub fn references(&self) -> Vec<Option<f64>> {
         let reference = |goal: &Goal| match *goal {
             Goal::Maximize { reference } => Some(reference),
@@ -122,7 +123,7 @@ impl Goals {
         self.0.iter().filter_map(reference).collect()
     }
 
-    /// Of the values of all outcomes, those that are to be as large as possible.
+    /// The values of the outcomes to maximise, out of those of all outcomes.
     pub fn traded(&self, values: &[f64]) -> Vec<f64> {
         self.maximized().into_iter().map(|k| values[k]).collect()
     }
@@ -132,7 +133,7 @@ impl Goals {
         self.bounds().into_iter().map(|(k, bound)| (bound - values[k]).max(0.0)).sum()
     }
 
-    /// Whether values, one for each outcome, respect every bound.
+    /// Whether values, one for each outcome, meet every bound.
     pub fn are_met_by(&self, values: &[f64]) -> bool {
         self.bounds().into_iter().all(|(k, bound)| values[k] >= bound)
     }

@@ -1,22 +1,25 @@
-//! What has happened: everything that was proposed, told and withdrawn, in that order.
+//! What has happened: everything that was proposed, told and withdrawn, in order.
 //!
-//! Given: the calls. Gives: observations, pending points, and look-ups over them. A policy is handed this and nothing else, so
-//! it is all that a suggestion can depend on.
+//! Given: the calls. Gives: observations, pending points, and look-ups over them. A policy is given this and nothing else, so it is
+//! all that a suggestion can depend on.
 //!
-//! Of several outcomes each has a history of its own, over the same points ([`History::outcomes`]). The whole is the history of the
-//! first of them, with the others beside it: points, proposals and what is pending are the same in all.
+//! With several outcomes each has a history of its own, over the same points ([`History::outcomes`]). The history as a whole is
+//! that of the first outcome, with the others inside it: points, proposals and pending points are the same in all.
+
+mod index;
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::iter;
 
-use crate::encode::{Domain, TOLERANCE, is_same_point};
+use self::index::{Index, fingerprint};
+use crate::encode::{Domain, is_same_point};
 use crate::error::TellError;
 use crate::goals::Goals;
 use crate::optimizer::{Observation, Outcome, Recommendation, Rng};
 
-/// Uniform draws before a point that was tried already is accepted: a finite domain may be exhausted. In a domain of 100
-/// points of which one is left, this many draws find it with a chance of 0.99996.
+/// Most uniform draws before a point that was tried already is accepted, since a finite domain may be exhausted. In a domain of 100
+/// points with one left, this many draws find it with a probability of 0.99996.
 const MAX_DRAWS: usize = 1000;
 
 /// The observations and pending points of one optimizer, all of them feasible in its domain.
@@ -24,25 +27,25 @@ const MAX_DRAWS: usize = 1000;
 pub struct History {
     domain: Domain,
     observations: Vec<Observation>,
-    /// The observations by where they are.
+    /// The indices of observations by their points.
     index: Index,
-    /// The values, in an order that integers have, and the numbers of their observations; the first of equals is the last here.
+    /// The values as sortable integers, with the indices of their observations; of equal values the first told is last.
     by_value: BTreeSet<(i64, Reverse<usize>)>,
-    /// The first value at a point and a later one at the same, for each later one.
+    /// The first value at a point with a later one at the same point, for each later one.
     repeats: Vec<(f64, f64)>,
-    /// The lowest and highest coordinate told on each axis, `None` before the first.
+    /// The lowest and highest coordinates told; `None` before the first point.
     extent: Option<(Vec<f64>, Vec<f64>)>,
     proposals: Vec<Proposal>,
     pending: Vec<Vec<f64>>,
-    /// Of all observations up to each.
+    /// For each observation, a hash of all observations up to it.
     fingerprints: Vec<u64>,
     /// What is wanted of each outcome.
     goals: Goals,
-    /// Those of the outcomes after the first.
+    /// The histories of the outcomes after the first.
     others: Vec<History>,
 }
 
-/// A point that was going to be tried, and how things stood at that moment.
+/// A point that was proposed, and the state of the history at that moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
     /// The encoded point.
@@ -53,21 +56,13 @@ pub struct Proposal {
     pub n_pending: usize,
 }
 
-/// Finds points without looking at all of them: by a weighted sum of their coordinates, which is nearly the same for
-/// points that are, and hardly ever for others.
-#[derive(Debug, Clone, Default)]
-struct Index {
-    /// Sums, which are not negative and so ordered as their bits are, and the numbers of the points.
-    by_sum: BTreeSet<(u64, usize)>,
-}
-
 impl History {
-    /// Nothing told, nothing pending; one outcome, to be as large as possible.
+    /// An empty history of one outcome, to be maximised.
     pub fn new(domain: Domain) -> History {
         History::with_goals(domain, Goals::single())
     }
 
-    /// Nothing told, nothing pending; an outcome for each goal.
+    /// An empty history with an outcome for each goal.
     pub fn with_goals(domain: Domain, goals: Goals) -> History {
         History {
             others: (1..goals.len()).map(|_| History::new(domain.clone())).collect(),
@@ -89,12 +84,12 @@ impl History {
         &self.goals
     }
 
-    /// The history of each outcome, in the order of the goals: what was told of it, and what is pending.
+    /// The history of each outcome, in the order of the goals: what was told of it, and the pending points.
     pub fn outcomes(&self) -> impl Iterator<Item = &History> {
         iter::once(self).chain(&self.others)
     }
 
-    /// What was measured in trial number `number` where every outcome was.
+    /// The values of all outcomes in observation `number`; `None` unless every outcome was measured.
     pub fn values(&self, number: usize) -> Option<Vec<f64>> {
         self.outcomes().map(|outcome| outcome.observations[number].value()).collect()
     }
@@ -104,7 +99,7 @@ impl History {
         &self.domain
     }
 
-    /// Everything told, in that order, failures included.
+    /// Everything told, in order, failures included.
     pub fn observations(&self) -> &[Observation] {
         &self.observations
     }
@@ -122,18 +117,17 @@ impl History {
         }
     }
 
-    /// The points proposed and neither told nor withdrawn, in the order they were proposed.
+    /// The points that were proposed and neither told nor withdrawn, in order.
     pub fn pending(&self) -> &[Vec<f64>] {
         &self.pending
     }
 
-    /// Every point that was ever proposed, in that order.
+    /// Every point that was ever proposed, in order.
     pub fn proposals(&self) -> &[Proposal] {
         &self.proposals
     }
 
-    /// A number that differs, but for a chance of 2⁻⁶⁴, between histories whose first `n_told` observations differ: what a
-    /// cache is filed under.
+    /// A hash of the first `n_told` observations, for caches: different observations have the same one with a probability of 2⁻⁶⁴.
     ///
     /// # Panics
     /// If there are fewer observations.
@@ -141,7 +135,7 @@ impl History {
         n_told.checked_sub(1).map_or(0, |last| self.fingerprints[last])
     }
 
-    /// Notes that `x` was proposed.
+    /// Adds `x` to the pending points.
     pub fn propose(&mut self, x: Vec<f64>) {
         let (n_told, n_pending) = (self.observations.len(), self.pending.len());
         self.proposals.push(Proposal { x: x.clone(), n_told, n_pending });
@@ -149,7 +143,7 @@ impl History {
         self.pending.push(x);
     }
 
-    /// Forgets all proposals but the first `n_proposals`, none of which was told or withdrawn.
+    /// Removes all proposals but the first `n_proposals`; none of the removed ones may have been told or withdrawn.
     pub(crate) fn take_back(&mut self, n_proposals: usize) {
         let n_taken = self.proposals.len().saturating_sub(n_proposals);
         self.others.iter_mut().for_each(|other| other.take_back(n_proposals));
@@ -157,8 +151,8 @@ impl History {
         self.pending.truncate(self.pending.len().saturating_sub(n_taken));
     }
 
-    /// Adds an observation of the one outcome; its point is then no longer pending. A point between feasible ones is
-    /// snapped, since that is where it was decoded and tried.
+    /// Adds an observation of the one outcome; its point is then no longer pending. A point between feasible ones is moved to the
+    /// nearest, since that is where it was decoded and tried.
     ///
     /// # Errors
     /// If the point is not in the cube, the value not finite or the noise not a standard deviation, or there are several outcomes.
@@ -167,7 +161,7 @@ impl History {
         self.tell_outcomes(observation.x, &[observation.outcome])
     }
 
-    /// Adds what became of each outcome at a point, as [`History::tell`] does of one. Some may have failed and others not.
+    /// Adds the result of each outcome at a point, as [`History::tell`] does for one. Some may have failed and others not.
     ///
     /// # Errors
     /// As for [`History::tell`], or if there are more or fewer outcomes than goals. Nothing is changed then.
@@ -202,7 +196,7 @@ impl History {
         self.observations.push(observation);
     }
 
-    /// Forgets that `x` is pending; once, if it was proposed several times.
+    /// Removes `x` from the pending points; once, if it was proposed several times.
     pub fn withdraw(&mut self, x: &[f64]) {
         self.others.iter_mut().for_each(|other| other.settle(x));
         self.settle(x);
@@ -224,12 +218,12 @@ impl History {
         self.pending.iter().any(|pending| is_same_point(pending, x))
     }
 
-    /// Everything told of `x`.
+    /// The observations at `x`.
     pub fn told_at(&self, x: &[f64]) -> impl Iterator<Item = &Observation> {
         self.numbers_at(x).map(|number| &self.observations[number])
     }
 
-    /// Two values told of the same point, the first and a later one, for each that is not the first there.
+    /// Pairs of values told at the same point: the first value there with each later one.
     pub fn repeats(&self) -> impl Iterator<Item = (f64, f64)> {
         self.repeats.iter().copied()
     }
@@ -238,42 +232,42 @@ impl History {
         self.index.near(x).filter(move |&number| is_same_point(&self.observations[number].x, x))
     }
 
-    /// A uniform point of the domain that was neither told nor is pending, or any if there seems to be none left.
+    /// A uniform point of the domain that was neither told nor is pending; any point if none seems to be left.
     pub fn fresh_uniform(&self, rng: &mut Rng) -> Vec<f64> {
         self.fresh(|| self.domain.sample(rng))
     }
 
-    /// The first point drawn that was neither told nor is pending, or any if there seems to be none left.
+    /// The first point drawn that was neither told nor is pending; any point if none seems to be left.
     pub fn fresh(&self, mut draw: impl FnMut() -> Vec<f64>) -> Vec<f64> {
         self.first_fresh(MAX_DRAWS, &mut draw).unwrap_or_else(draw)
     }
 
-    /// The first of at most `n_draws` points that was neither told nor is pending, if there is one.
+    /// The first of at most `n_draws` points drawn that was neither told nor is pending.
     pub fn first_fresh(&self, n_draws: usize, draw: impl FnMut() -> Vec<f64>) -> Option<Vec<f64>> {
         iter::repeat_with(draw).take(n_draws).find(|x| !self.is_taken(x))
     }
 
-    /// The largest value told, the first of equals, as a recommendation without a model.
+    /// The point with the largest value told (the first of equal ones), as a recommendation without a model.
     pub fn best(&self) -> Option<Recommendation> {
         let told = self.highest(1).pop()?;
         Some(Recommendation { x: told.x.clone(), mean: told.value()?, std: None })
     }
 
-    /// The `n` points with the largest values told, largest first, each once, as recommendations without a model.
+    /// The `n` points with the largest values told, largest first, without repeats, as recommendations without a model.
     pub fn ranking(&self, n: usize) -> Vec<Recommendation> {
         let highest = self.highest(self.observations.len()).into_iter();
         let valued = highest.filter_map(|told| Some((told.x.as_slice(), told.value()?, None)));
         ranked(valued.collect(), n)
     }
 
-    /// The `n` observations with the largest values, largest first, or all that have one if they are fewer. Of equals
-    /// the first comes first.
+    /// The `n` observations with the largest values, largest first; fewer if fewer have a value. Of equal values the first told
+    /// comes first.
     pub fn highest(&self, n: usize) -> Vec<&Observation> {
         self.by_value.iter().rev().take(n).map(|(_, Reverse(number))| &self.observations[*number]).collect()
     }
 }
 
-/// Whether an outcome can be learnt from.
+/// Checks that the numbers of an outcome are valid.
 fn check(outcome: &Outcome) -> Result<(), TellError> {
     let Outcome::Value { y, noise_std } = *outcome else { return Ok(()) };
     if !y.is_finite() {
@@ -285,32 +279,13 @@ fn check(outcome: &Outcome) -> Result<(), TellError> {
     }
 }
 
-/// That of the observations up to this one, from that of those before it.
-fn fingerprint(before: u64, observation: &Observation) -> u64 {
-    let (kind, y, noise_std) = match observation.outcome {
-        Outcome::Value { y, noise_std: None } => (1, y, 0.0),
-        Outcome::Value { y, noise_std: Some(noise_std) } => (2, y, noise_std),
-        Outcome::Failed => (3, 0.0, 0.0),
-    };
-    let numbers = observation.x.iter().chain([&y, &noise_std]).map(|number| number.to_bits());
-    numbers.chain([kind]).fold(before, |hash, bits| split_mix(hash.rotate_left(5) ^ bits))
-}
-
-/// SplitMix64: numbers that have nothing to do with each other, from numbers that may.
-fn split_mix(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
-/// An integer for each number, in the same order; 0 and -0 are the same.
+/// Maps numbers to integers in the same order; 0 and -0 are the same.
 fn ordered(value: f64) -> i64 {
     let bits = (value + 0.0).to_bits().cast_signed();
     if bits < 0 { i64::MIN - bits } else { bits }
 }
 
-/// The `n` largest of (point, mean, standard deviation), largest first; of the same point only the first.
+/// The `n` points with the largest means of (point, mean, standard deviation), largest first; each point only once.
 pub(crate) fn ranked(mut points: Vec<(&[f64], f64, Option<f64>)>, n: usize) -> Vec<Recommendation> {
     points.sort_by(|a, b| b.1.total_cmp(&a.1)); // stable: the first of equals
     let mut ranking: Vec<Recommendation> = Vec::new();
@@ -323,28 +298,6 @@ pub(crate) fn ranked(mut points: Vec<(&[f64], f64, Option<f64>)>, n: usize) -> V
         }
     }
     ranking
-}
-
-impl Index {
-    fn insert(&mut self, x: &[f64], number: usize) {
-        self.by_sum.insert((Self::sum(x).to_bits(), number));
-    }
-
-    /// The numbers of all points that are the same as `x`, and of few others.
-    fn near(&self, x: &[f64]) -> impl Iterator<Item = usize> {
-        let (sum, width) = (Self::sum(x), 2.0 * TOLERANCE * x.len() as f64);
-        let (low, high) = ((sum - width).max(0.0), sum + width);
-        self.by_sum.range((low.to_bits(), 0)..=(high.to_bits(), usize::MAX)).map(|(_, number)| *number)
-    }
-
-    /// With weights from 0.5 to 1 that have nothing to do with each other.
-    fn sum(x: &[f64]) -> f64 {
-        let weight = |j: u64| {
-            let random = split_mix(j.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            0.5 + (random >> 12) as f64 / (1_u64 << 53) as f64
-        };
-        (0..).zip(x).map(|(j, x)| weight(j) * x.max(0.0)).sum()
-    }
 }
 
 #[cfg(test)]

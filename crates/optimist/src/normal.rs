@@ -2,10 +2,10 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
-/// ln √(2π).
+/// ln √(2π), the log of the density's normalising constant.
 pub(crate) const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
 
-/// Chance of a value below `z`; exact far in the lower tail, where it underflows beyond -38.
+/// Probability of a value below `z`; exact far in the lower tail, where it underflows beyond -38.
 pub(crate) fn below(z: f64) -> f64 {
     0.5 * libm::erfc(-z * FRAC_1_SQRT_2)
 }
@@ -15,8 +15,7 @@ pub(crate) fn density(z: f64) -> f64 {
     (-0.5 * z * z - LN_SQRT_2PI).exp()
 }
 
-/// What is to be expected above `threshold`, values below it counting nothing, of a normal value of this mean and
-/// standard deviation.
+/// The expected excess over `threshold`, values below it counting as zero, of a normal value with this mean and standard deviation.
 pub(crate) fn expected_excess(mean: f64, std: f64, threshold: f64) -> f64 {
     if std <= 0.0 {
         return (mean - threshold).max(0.0);
@@ -26,7 +25,7 @@ pub(crate) fn expected_excess(mean: f64, std: f64, threshold: f64) -> f64 {
     (std * (z * below(z) + density(z))).max(0.0)
 }
 
-/// Logarithm of the chance of a value from `low` to `high`; -∞ where it underflows.
+/// Logarithm of the probability of a value from `low` to `high`; -∞ where it underflows.
 pub(crate) fn log_mass(low: f64, high: f64) -> f64 {
     /// Intervals this narrow would lose their digits in a difference. The density in the middle is
     /// exact to 1e-5 there, up to 100 standard deviations out.
@@ -35,12 +34,12 @@ pub(crate) fn log_mass(low: f64, high: f64) -> f64 {
         let middle = 0.5 * (low + high);
         return (high - low).ln() - 0.5 * middle * middle - LN_SQRT_2PI;
     }
-    // In the upper tail chances are differences of ones: use the mirror image in the lower tail.
+    // In the upper tail probabilities are differences of ones: use the mirror image in the lower tail.
     let (low, high) = if low > 0.0 { (-high, -low) } else { (low, high) };
     (below(high) - below(low)).ln()
 }
 
-/// Where a value is below with a chance of `share`, between 0 and 1 exclusively: inverse of [`below`].
+/// The value below which a standard normal lies with probability `share`, between 0 and 1 exclusively: inverse of [`below`].
 pub(crate) fn quantile(share: f64) -> f64 {
     if share > 0.5 {
         return -quantile(1.0 - share);
@@ -65,7 +64,7 @@ pub(crate) fn quantile(share: f64) -> f64 {
 /// formula loses fewer than two.
 const TAIL: f64 = -4.0;
 
-/// ln h(z), where h(z) = φ(z) + z Φ(z) is what a standard normal value is expected to lie above −z, and its derivative Φ(z) / h(z).
+/// ln h(z), where h(z) = φ(z) + z Φ(z) is the expected excess of a standard normal value over −z, and its derivative Φ(z) / h(z).
 pub(crate) fn ln_h(z: f64) -> (f64, f64) {
     if z < TAIL {
         let q = mills_fraction(-z);
@@ -87,7 +86,7 @@ pub(crate) fn ln_below(z: f64) -> (f64, f64) {
     (ln_cdf, ln_density(z).exp() / cdf)
 }
 
-/// ln φ(z).
+/// ln φ(z), the log of the density.
 fn ln_density(z: f64) -> f64 {
     -0.5 * z * z - LN_SQRT_2PI
 }

@@ -1,7 +1,7 @@
-//! The way in: a function, its space, and how often it may be tried.
+//! The simplest interface: a function, its space, and how many times to try it.
 //!
-//! Given: a space, a budget, a seed, a function. Gives: the best parameters found. For trials that run elsewhere, side by side or
-//! for days, see [`Optimizer`](crate::Optimizer), which asks and is told.
+//! Given: a space, a budget, a seed, a function. Gives: the best parameters found. For trials that run elsewhere, in parallel or
+//! for days, see [`Optimizer`](crate::Optimizer).
 
 use crate::encode::Encoding;
 use crate::error::RunError;
@@ -14,11 +14,11 @@ use crate::space::{Assignment, Space};
 pub struct Best {
     /// The parameters to use.
     pub params: Assignment,
-    /// The best value measured with them.
+    /// The best value measured with these parameters.
     pub value: f64,
-    /// The value that the model expects of them: less than `value`, as a rule, where noise helped.
+    /// The value that the model expects with them: usually less than `value`, which noise may have raised.
     pub mean: f64,
-    /// How unsure the model is of `mean`, one standard deviation.
+    /// Standard deviation of `mean`; `None` without a model.
     pub std: Option<f64>,
 }
 

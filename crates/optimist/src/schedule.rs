@@ -3,14 +3,14 @@
 //! Given: the horizon T of Phase II, the number of weights d_w, what is assumed of the objective. Gives: λ, and β_t for
 //! rounds t = 1..T. Does not know: data, families, points.
 //!
-//! The paper has two schedules: the one its experiments ran (appendix, "Implementation of GO-UCB") and the one its
-//! proofs are about ([`proof`]). The default preset has neither: its prior is learnt, its ball as small as it can be.
+//! The paper has two schedules: the one its experiments used (appendix, "Implementation of GO-UCB") and the one its proofs are
+//! about ([`proof`]). The default preset has neither: its prior is learnt from the data, and its ball is as small as possible.
 
 pub mod proof;
 
 pub use proof::{Constants, Proof, Warning};
 
-/// The length n of Phase I if there are `trials` in all: the shortest with n ≥ √T for the T = `trials` − n left.
+/// The length n of Phase I out of `trials`: the shortest with n ≥ √T for the remaining T = `trials` − n.
 pub fn explore_trials(trials: usize) -> usize {
     let n = trials.isqrt();
     if n * n + n >= trials { n } else { n + 1 }
@@ -23,9 +23,9 @@ pub enum Schedule {
     Paper {
         /// F: |f| is at most this.
         range: f64,
-        /// T.
+        /// T, the number of rounds of Phase II.
         horizon: usize,
-        /// d_w.
+        /// d_w, the number of weights.
         n_weights: usize,
     },
     /// The paper's theorem.
@@ -70,9 +70,9 @@ pub enum ScheduleError {
     /// A setting out of its range.
     #[error("schedule setting `{name}` is {value}; {expected}")]
     OutOfRange {
-        /// Which.
+        /// The name of the setting.
         name: &'static str,
-        /// Its value.
+        /// The value it was given.
         value: f64,
         /// What it must be.
         expected: &'static str,

@@ -19,10 +19,10 @@ pub const MAX_DIMENSION: usize = 1111;
 /// A Sobol sequence, scrambled or not.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sobol {
-    /// By coordinate: direction number k, as a binary fraction of `DIGITS` digits, flips digits of a point whose
-    /// index has bit k in its Gray code.
+    /// For each coordinate: direction number k, as a binary fraction of `DIGITS` digits, flips digits of a point whose index has
+    /// bit k in its Gray code.
     directions: Vec<[u64; INDEX_BITS]>,
-    /// By coordinate: the first point.
+    /// For each coordinate: the digits of the first point.
     shift: Vec<u64>,
 }
 
@@ -97,7 +97,7 @@ fn direction_numbers(line: &str) -> [u64; INDEX_BITS] {
     directions
 }
 
-/// By digit, the most significant first: which digits, itself included, it is the parity of.
+/// For each digit, the most significant first: the digits, itself included, that it is the parity of.
 fn random_lower_triangular(rng: &mut Rng) -> [u64; DIGITS] {
     std::array::from_fn(|row| {
         let own = 1 << (DIGITS - 1 - row);
@@ -110,16 +110,16 @@ fn times(matrix: &[u64; DIGITS], digits: u64) -> u64 {
     matrix.iter().fold(0, |product, row| product << 1 | u64::from((row & digits).count_ones() & 1))
 }
 
-/// Evenly spread points of a domain, one after the other: what optimizers with a model start with.
+/// A sequence of evenly spread points of a domain: what optimizers with a model start with.
 #[derive(Debug, Clone, Default)]
 pub struct Design {
-    /// What the sequence is scrambled by.
+    /// The seed that the sequence is scrambled with.
     pub seed: u64,
 }
 
 impl Design {
-    /// The next point that is neither told nor pending, while there is one to be found: the sequence is entered at the
-    /// number of points proposed so far. Coordinates beyond the tabulated ones are random.
+    /// The next point of the sequence that is neither told nor pending, if one can be found. Its index is the number of points
+    /// proposed so far. Coordinates beyond the tabulated ones are random.
     pub fn next(&self, history: &History, rng: &mut Rng) -> Vec<f64> {
         let domain = history.domain();
         let n_even = domain.n_free().min(MAX_DIMENSION);

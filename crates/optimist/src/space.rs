@@ -1,4 +1,4 @@
-//! What the user may vary: names, bounds, choices, and which parameter matters when.
+//! The search space: names, bounds, choices, conditions and constraints.
 //!
 //! Given: the parameters as the user declares them, in any order.
 //! Gives: a checked `Space`, and whether an assignment of values is one of its points.
@@ -7,6 +7,7 @@
 
 mod constraint;
 mod kind;
+mod requirements;
 mod table;
 mod value;
 
@@ -14,8 +15,7 @@ pub use constraint::{Constraint, Relation};
 pub use kind::Kind;
 pub use value::{Assignment, Value};
 
-use std::collections::VecDeque;
-
+use self::requirements::Requirement;
 use crate::encode;
 use crate::error::SpaceError;
 use crate::spelling;
@@ -39,13 +39,13 @@ use crate::spelling;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
     parameters: Vec<Parameter>,
-    /// Per parameter: everything that must hold for it to be active, its parents' conditions
+    /// For each parameter: everything that must hold for it to be active, its parents' conditions
     /// included, so that nothing else need be looked at.
     requirements: Vec<Vec<Requirement>>,
     constraints: Vec<Constraint>,
 }
 
-/// One thing that may be varied.
+/// A parameter: one thing that may be varied.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Parameter {
     /// Unique in its space, not empty.
@@ -67,14 +67,7 @@ pub struct Condition {
     pub value: Value,
 }
 
-/// Parameter `parameter` must be at level `level`: a condition in terms of indices.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Requirement {
-    pub(crate) parameter: usize,
-    pub(crate) level: usize,
-}
-
-/// How far beyond a constraint values may be, as a part of the ranges of its parameters.
+/// By how much a constraint may be missed, as a share of the ranges of its parameters.
 const CONSTRAINT_TOLERANCE: f64 = 1e-9;
 
 impl Space {
@@ -82,7 +75,7 @@ impl Space {
     ///
     /// # Errors
     /// If a parameter can have no value (bounds, step, choices), a name is empty or used twice, or
-    /// a condition names what does not exist, cannot be, or waits for itself.
+    /// a condition names what does not exist, cannot be, or depends on itself.
     pub fn new(parameters: Vec<Parameter>) -> Result<Space, SpaceError> {
         if parameters.is_empty() {
             return Err(SpaceError::NoParameters);
@@ -96,17 +89,11 @@ impl Space {
             }
             kind.validate(name)?;
         }
-        let direct = parameters
-            .iter()
-            .map(|parameter| direct_requirements(parameter, &parameters))
-            .collect::<Result<Vec<_>, _>>()?;
-        let requirements = (0..parameters.len())
-            .map(|idx| all_requirements(idx, &direct, &parameters))
-            .collect::<Result<Vec<_>, _>>()?;
+        let requirements = requirements::all(&parameters)?;
         Ok(Space { parameters, requirements, constraints: Vec::new() })
     }
 
-    /// The part of this space where these constraints hold, those that it has already included.
+    /// This space with these constraints added to those that it already has.
     ///
     /// ```
     /// use optimist::space::{Kind, Parameter, Space};
@@ -139,7 +126,7 @@ impl Space {
         &self.parameters
     }
 
-    /// What must hold between parameters.
+    /// The constraints between parameters.
     pub fn constraints(&self) -> &[Constraint] {
         &self.constraints
     }
@@ -269,7 +256,7 @@ impl Parameter {
         Parameter::new(name, Kind::Float { low, high, log: true, step: None })
     }
 
-    /// A whole number; both bounds are among its values.
+    /// A whole number, both bounds included.
     pub fn int(name: impl Into<String>, low: i64, high: i64) -> Parameter {
         Parameter::new(name, Kind::Int { low, high, log: false, step: None })
     }
@@ -288,12 +275,12 @@ impl Parameter {
         Parameter::new(name, Kind::Categorical { choices })
     }
 
-    /// A yes or no.
+    /// A truth value.
     pub fn flag(name: impl Into<String>) -> Parameter {
         Parameter::new(name, Kind::Bool)
     }
 
-    /// The same, active only when `parameter` equals `value` too.
+    /// The parameter with one more condition: it is active only when `parameter` equals `value`.
     #[must_use]
     pub fn when(mut self, parameter: impl Into<String>, value: impl Into<Value>) -> Parameter {
         self.when.push(Condition { parameter: parameter.into(), value: value.into() });
@@ -301,67 +288,9 @@ impl Parameter {
     }
 }
 
-/// A parameter's own conditions, in terms of indices.
 fn nearest_name(typed: &str, parameters: &[Parameter]) -> Option<String> {
     let names = parameters.iter().map(|parameter| parameter.name.as_str());
     spelling::nearest(typed, names).map(str::to_owned)
-}
-
-fn direct_requirements(
-    Parameter { name, when, .. }: &Parameter,
-    parameters: &[Parameter],
-) -> Result<Vec<Requirement>, SpaceError> {
-    let requirement = |Condition { parameter, value }: &Condition| {
-        let (name, wanted) = (name.clone(), parameter.clone());
-        let Some(idx) = parameters.iter().position(|other| other.name == *parameter) else {
-            let nearest = nearest_name(parameter, parameters);
-            return Err(SpaceError::ConditionUnknown { name, parameter: wanted, nearest });
-        };
-        let kind = &parameters[idx].kind;
-        if kind.last_level().is_none() {
-            return Err(SpaceError::ConditionOnContinuum { name, parameter: wanted });
-        }
-        let level = kind.level_of(value).ok_or_else(|| SpaceError::ConditionImpossible {
-            name,
-            parameter: wanted,
-            value: value.clone(),
-        })?;
-        Ok(Requirement { parameter: idx, level })
-    };
-    when.iter().map(requirement).collect()
-}
-
-/// The requirements of parameter `idx`, of those it waits for, of those they wait for, and so on.
-fn all_requirements(
-    idx: usize,
-    direct: &[Vec<Requirement>],
-    parameters: &[Parameter],
-) -> Result<Vec<Requirement>, SpaceError> {
-    let name = || parameters[idx].name.clone();
-    let mut all: Vec<Requirement> = Vec::new();
-    let mut to_visit = VecDeque::from(direct[idx].clone());
-    while let Some(requirement) = to_visit.pop_front() {
-        if requirement.parameter == idx {
-            return Err(SpaceError::ConditionCycle { name: name() });
-        }
-        match all.iter().find(|known| known.parameter == requirement.parameter) {
-            Some(known) if known.level == requirement.level => {}
-            Some(known) => {
-                let Parameter { name: parameter, kind, .. } = &parameters[known.parameter];
-                let values = [known.level, requirement.level].map(|level| kind.value_at(level));
-                return Err(SpaceError::ConditionContradiction {
-                    name: name(),
-                    parameter: parameter.clone(),
-                    values,
-                });
-            }
-            None => {
-                all.push(requirement);
-                to_visit.extend(&direct[requirement.parameter]);
-            }
-        }
-    }
-    Ok(all)
 }
 
 #[cfg(test)]
@@ -380,7 +309,7 @@ mod tests {
         Kind::Categorical { choices: choices.to_vec() }
     }
 
-    /// `nesterov` waits for `warmup`, which waits for `solver`; declared in the opposite order.
+    /// `nesterov` depends on `warmup`, which depends on `solver`; declared in the opposite order.
     fn nested() -> Space {
         Space::new(vec![
             Parameter::new("nesterov", Kind::Bool).when("warmup", 2_i64),
@@ -448,15 +377,15 @@ mod tests {
         );
         assert!(message(child().when("depth", 4_i64)).contains("`depth` can never be"));
         assert!(message(child().when("rate", 0.5)).contains("`rate`, which is continuous"));
-        assert!(message(child().when("child", true)).contains("waits for itself"));
+        assert!(message(child().when("child", true)).contains("depends on itself"));
         let contradiction = message(child().when("solver", "adam").when("depth", 2_i64));
         assert!(contradiction.contains("can never be active"), "{contradiction}");
     }
 
     #[test]
     fn cycles_of_conditions_are_refused() {
-        let waits = |name: &str, other: &str| Parameter::new(name, Kind::Bool).when(other, true);
-        let cycle = Space::new(vec![waits("x", "a"), waits("a", "b"), waits("b", "c"), waits("c", "a")]);
+        let flag = |name: &str, other: &str| Parameter::new(name, Kind::Bool).when(other, true);
+        let cycle = Space::new(vec![flag("x", "a"), flag("a", "b"), flag("b", "c"), flag("c", "a")]);
         assert_eq!(cycle, Err(SpaceError::ConditionCycle { name: "a".into() }));
     }
 

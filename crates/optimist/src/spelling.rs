@@ -1,6 +1,6 @@
-//! What somebody meant who typed a name that is not there.
+//! Suggestions for misspelt names.
 
-/// The candidate spelled most like `typed`, if any is close enough to be what was meant. Case does not matter.
+/// The candidate whose spelling is most similar to `typed`, if any is close enough. Case does not matter.
 ///
 /// ```
 /// use optimist::spelling::nearest;
@@ -9,7 +9,7 @@
 /// assert_eq!(nearest("depth", ["learning_rate", "momentum"]), None);
 /// ```
 pub fn nearest<'c>(typed: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    /// Of Jaro and Winkler's similarity, in which a common beginning weighs more: `max` is enough for `maximize`.
+    /// A threshold on the Jaro-Winkler similarity, in which a common prefix counts more: `max` is close enough to `maximize`.
     const CLOSE_ENOUGH: f64 = 0.75;
     let typed = typed.to_lowercase();
     candidates

@@ -1,7 +1,7 @@
-//! What the paper's proofs say of each round, beside what happened (`theory` preset).
+//! What the paper's proofs say about each round, next to what happened (preset `theory`).
 //!
-//! Given: a [`Proof`], the ball of each round and the point chosen in it; where they are known, w* and the optimum.
-//! Gives: a report a round, with the quantities of the lemmas and their bounds. Does not know: how points are chosen.
+//! Given: a [`Proof`], the ball of each round and the point chosen in it; w* and the optimum, if they are known. Gives: a report
+//! per round, with the quantities of the lemmas and their bounds. Does not know: how points are chosen.
 //!
 //! The ball is the paper's: prior N(0, I/λ) (`model::isotropic`) and noise 1.
 
@@ -11,7 +11,7 @@ use crate::confidence::Confidence;
 use crate::model::Family;
 use crate::schedule::Proof;
 
-/// What is known of the objective where it was made, not found.
+/// The true weights and optimum, known if the objective was made for a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Truth {
     /// w*: the weights at which the family is the objective.
@@ -20,43 +20,43 @@ pub struct Truth {
     pub optimum: f64,
 }
 
-/// The proofs' quantities in round t, each beside its bound. Bounds are those of the paper, at the constants given.
+/// The quantities of the proofs in round t, each with its bound. Bounds are those of the paper, at the constants given.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RoundReport {
     /// The round of Phase II, from 1. Its ball holds t − 1 observations.
     pub t: usize,
     /// u_t = ‖∇f_{x_t}(ŵ_t)‖ in Σ_t⁻¹.
     pub u_t: f64,
-    /// β_t.
+    /// β_t, the squared radius of Ball_t.
     pub beta_t: f64,
-    /// log det Σ_t − log det Σ_0, from the ball's factor.
+    /// log det Σ_t − log det Σ_0, computed from the factor of Σ_t.
     pub log_det_ratio: f64,
-    /// The same by the determinant lemma: Σ_{i<t} log(1 + u_i²).
+    /// The same, computed by the determinant lemma: Σ_{i<t} log(1 + u_i²).
     pub log_det_product: f64,
     /// The log-determinant lemma: `log_det_ratio` is at most this.
     pub log_det_bound: f64,
     /// Σ_{i<t} ∇f_{x_i}(ŵ_i)ᵀ Σ_t⁻¹ ∇f_{x_i}(ŵ_i).
     pub sum_of_squares: f64,
-    /// The sum-of-squares lemma: it is at most this.
+    /// The sum-of-squares lemma: `sum_of_squares` is at most this.
     pub sum_of_squares_bound: f64,
-    /// Whether w* is in Ball_t, where it is known.
+    /// Whether w* is in Ball_t, if w* is known.
     pub contains_w_star: Option<bool>,
-    /// r_t = f* − f(x_t), where it is known.
+    /// r_t = f* − f(x_t), if the truth is known.
     pub regret: Option<f64>,
-    /// The instantaneous regret lemma: r_t is at most this.
+    /// The instantaneous regret lemma: `regret` is at most this.
     pub regret_bound: f64,
-    /// The regret of Phase I and of rounds 1..t, where it is known.
+    /// The regret of Phase I and of rounds 1 to t, if the truth is known.
     pub cumulative_regret: Option<f64>,
-    /// The theorem: it is at most this.
+    /// The theorem: `cumulative_regret` is at most this.
     pub cumulative_regret_bound: f64,
 }
 
 impl RoundReport {
-    /// The lemmas that this round contradicts, in words. None, with probability 1 − δ, if the constants are right.
+    /// The lemmas that this round violates, in words. None, with probability 1 − δ, if the constants are right.
     pub fn violations(&self) -> Vec<String> {
         let mut violations = Vec::new();
         let mut at_most = |what: &str, value: Option<f64>, bound: f64| {
-            // Lemmas that are tight at t = 1 must not fail for rounding.
+            // Lemmas that are tight at t = 1 must not fail because of rounding.
             if let Some(value) = value.filter(|value| *value > bound + 1e-9 * (1.0 + bound.abs())) {
                 violations.push(format!("round {}: {what} is {value}, above its bound {bound}", self.t));
             }
@@ -76,7 +76,7 @@ impl RoundReport {
     }
 }
 
-/// Writes the report of each round as the rounds go by.
+/// Writes a report after each round.
 #[derive(Debug, Clone)]
 pub struct Ledger {
     proof: Proof,
@@ -88,18 +88,18 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Before the first trial.
+    /// A ledger before the first trial.
     pub fn new(proof: Proof, truth: Option<Truth>) -> Self {
         Self { proof, truth, explored: 0, cumulative_regret: 0.0, log_det_product: 0.0, rounds: Vec::new() }
     }
 
-    /// A point of Phase I, in model coordinates.
+    /// Counts a point of Phase I, in model coordinates.
     pub fn explored(&mut self, family: &dyn Family, x: &[f64]) {
         self.explored += 1;
         self.cumulative_regret += self.regret(family, x).unwrap_or(0.0);
     }
 
-    /// A round of Phase II: the point chosen in `ball`, which does not hold it yet.
+    /// Reports a round of Phase II: the point chosen in `ball`, before its value is in it.
     pub fn round(&mut self, ball: &Confidence, x_t: &[f64]) -> &RoundReport {
         let t = self.rounds.len() + 1;
         let (u_t, beta_t) = (ball.uncertainty(x_t), self.proof.beta_t(t));
@@ -134,7 +134,7 @@ impl Ledger {
         &self.rounds
     }
 
-    /// The same, when there are no more to come.
+    /// The reports of all rounds, in order.
     pub fn into_rounds(self) -> Vec<RoundReport> {
         self.rounds
     }

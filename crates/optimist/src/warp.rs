@@ -1,18 +1,18 @@
 //! Warps of y: monotone curves that tame long tails before a family sees the values.
 //!
-//! Yeo and Johnson's power transform (Biometrika 2000) of standardised values: power 1 is the identity;
-//! above it the tail below is drawn in and the one above stretched, below it the other way round.
-//! A monotone warp moves no maximum; which power explains the data best is left to the evidence.
+//! Yeo and Johnson's power transform (Biometrika 2000) of standardised values. Power 1 is the identity; a higher power shortens the
+//! lower tail and stretches the upper one, a lower power does the opposite. A monotone warp moves no maximum; the evidence decides
+//! which power explains the data best.
 
-/// The warp with its power.
+/// A power transform.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Warp {
-    /// 1 is the identity.
+    /// The power; 1 is the identity.
     pub power: f64,
 }
 
 impl Warp {
-    /// No warp at all.
+    /// The warp that changes nothing.
     pub const IDENTITY: Self = Self { power: 1.0 };
 
     /// The warped value.
@@ -20,7 +20,7 @@ impl Warp {
         y.signum() * power_integral(y.abs(), self.exponent(y))
     }
 
-    /// The value that is warped to `z`; the far end of the range where no value is.
+    /// The value that is warped to `z`; an end of the range if there is none.
     pub fn invert(self, z: f64) -> f64 {
         let m = self.exponent(z);
         let size =
@@ -34,12 +34,12 @@ impl Warp {
         (self.exponent(y) - 1.0) * y.abs().ln_1p()
     }
 
-    /// Derivatives in the power of `apply(y)` and of `log_slope(y)`.
+    /// Derivatives of `apply(y)` and of `log_slope(y)` in the power.
     pub fn grad_power(self, y: f64) -> (f64, f64) {
         (power_integral_slope(y.abs(), self.exponent(y)), y.signum() * y.abs().ln_1p())
     }
 
-    /// The exponent on the side of zero where y is.
+    /// The exponent on the side of zero that y is on.
     fn exponent(self, y: f64) -> f64 {
         if y >= 0.0 { self.power } else { 2.0 - self.power }
     }

@@ -218,11 +218,11 @@ fn leaving_one_out_is_never_having_seen_it() {
     });
 }
 
-/// A family, the centre of its prior, and rounds without end.
+/// A family, the centre of its prior, and an endless sequence of rounds.
 struct Case {
     family: fn() -> Box<dyn Family>,
     w_hat_0: Vec<f64>,
-    /// Where each round was linearised, its point, residual and noise.
+    /// For each round: the weights where it was linearised, its point, residual and noise.
     rounds: Vec<(Vec<f64>, [f64; 2], f64, f64)>,
 }
 
@@ -259,7 +259,7 @@ impl Case {
         Round { w, x, residual: *residual, noise_var: *noise_var }
     }
 
-    /// The ball after t rounds, one pushed after the other.
+    /// The ball after t rounds, updated with one after the other.
     fn ball(&self, t: usize) -> Confidence {
         let mut ball = Confidence::new((self.family)(), self.w_hat_0.clone());
         (0..t).for_each(|i| ball.update(self.round(i)));

@@ -84,8 +84,7 @@ fn numbers() -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec(number, 8)
 }
 
-/// Two to six numbers, a flag that two others wait for, and constraints with small whole factors that hold at some
-/// assignment.
+/// Two to six numbers, a flag that two others depend on, and constraints with small whole factors that hold at some assignment.
 fn space() -> impl Strategy<Value = Space> {
     let constraint = (prop::collection::vec(-2..=3_i32, 6), 0..3_u8, prop_oneof![Just(0.0), 0.0..2.0]);
     let parts = (2..7_usize, prop::collection::vec(constraint, 1..4), prop::collection::vec(0.0..=1.0, 6));

@@ -103,7 +103,7 @@ proptest! {
     }
 }
 
-/// Beyond so many levels, coordinates are exact to 1e-12 only.
+/// With more levels than this, coordinates are exact to 1e-12 only.
 const MANY: usize = 1 << 40;
 
 fn is_same_value(kind: &Kind, value: &Value, back: &Value) -> bool {
@@ -186,7 +186,7 @@ fn resized(numbers: &[f64], n: usize) -> Vec<f64> {
     numbers[..n].to_vec()
 }
 
-/// Up to six parameters in any order, each waiting for up to two others.
+/// Up to six parameters in any order, each depending on up to two others.
 fn space() -> impl Strategy<Value = Space> {
     let waits = prop::collection::vec((any::<Index>(), 0.0..=1.0), 0..3);
     let parameters = prop::collection::vec((kind(), waits), 1..7);

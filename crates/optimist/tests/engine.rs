@@ -19,7 +19,7 @@ const TOLERANCE: f64 = 1e-6;
 #[derive(Serialize, Deserialize)]
 struct Golden {
     engine: u32,
-    /// By the name of the optimizer: an encoded point.
+    /// An encoded point for each optimizer, by name.
     suggestions: BTreeMap<String, Vec<f64>>,
 }
 
@@ -43,7 +43,7 @@ fn suggestions_change_only_with_the_engine_version() {
 
 #[test]
 #[ignore = "writes the fixture of a new version"]
-fn the_fixture_is_written_anew() {
+fn the_fixture_is_written_again() {
     assert_ne!(golden().engine, ENGINE_VERSION, "raise ENGINE_VERSION first");
     let golden = Golden { engine: ENGINE_VERSION, suggestions: suggestions() };
     let text = serde_json::to_string_pretty(&golden).unwrap();

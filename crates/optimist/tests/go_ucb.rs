@@ -1,4 +1,4 @@
-//! GO-UCB as a caller meets it: what it proposes, learns and recommends, by ask and tell alone.
+//! GO-UCB as a caller sees it: what it proposes, learns and recommends, through ask and tell alone.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use rand_distr::{Distribution, StandardNormal};
 mod proposals {
     use super::*;
 
-    /// Of 60 seeds one came within 5e-3 only, the others within 1e-3, half of them within 3e-5.
+    /// Of 60 seeds, one came within 5e-3 only, the others within 1e-3, half of them within 3e-5.
     #[test]
     fn the_optimum_of_a_quadratic_is_found() {
         let regret = |seed: u64| {
@@ -513,7 +513,7 @@ fn preset(domain: &Domain, trials: usize, settings: &Settings) -> Optimizer<GoUc
     Optimizer::new(domain.clone(), GoUcb::new(domain, trials, settings, 0).unwrap())
 }
 
-/// The point told that the model expects most of.
+/// The point told with the highest posterior mean.
 fn most_expected(optimizer: &Optimizer<GoUcb>) -> Vec<f64> {
     let belief = optimizer.policy().belief(optimizer.history()).unwrap();
     let mean = |told: &Observation| belief.mean(&Frame::symmetric(told.x.len()).apply(&told.x));
@@ -521,7 +521,7 @@ fn most_expected(optimizer: &Optimizer<GoUcb>) -> Vec<f64> {
     told.max_by(|a, b| mean(a).total_cmp(&mean(b))).unwrap().x.clone()
 }
 
-/// Asks and tells, each trial with a stream of its own. The points, in that order.
+/// Asks and tells, with a stream per trial. Returns the points in order.
 fn run<P: Policy>(
     optimizer: &mut Optimizer<P>,
     trials: Range<usize>,
@@ -556,7 +556,7 @@ fn lattice(n: usize) -> Vec<Vec<f64>> {
     (0..n * n).map(|i| vec![at(i % n), at(i / n)]).collect()
 }
 
-/// Every kind of parameter; two of them wait for others.
+/// Every kind of parameter; two of them depend on others.
 fn mixed() -> Encoding {
     let text = |choices: &[&str]| Kind::Categorical { choices: choices.iter().map(|&c| c.into()).collect() };
     let float = |low, high, log, step| Kind::Float { low, high, log, step };

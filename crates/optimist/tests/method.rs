@@ -100,7 +100,7 @@ fn a_ranking_has_the_best_points_once_each_and_the_best_first() {
     }
 }
 
-/// What an optimizer is a fold of.
+/// The calls that an optimizer is a fold over.
 enum Call {
     Propose(Vec<f64>),
     Tell(Observation),

@@ -6,7 +6,7 @@ use crate::error::SpaceError;
 use crate::polytope::{Polytope, Row};
 use crate::space::{Constraint, Kind, Relation, Space};
 
-/// What the constraints of a space tie together.
+/// The couplings of parameters by the constraints of a space.
 ///
 /// # Errors
 /// If they leave nothing.
@@ -26,14 +26,14 @@ pub(super) fn couplings(space: &Space, axes: &[Axis]) -> Result<Vec<Coupling>, S
 /// A constraint in terms of fractions of the parameters' ranges; constants are part of the bound.
 struct Equation<'a> {
     constraint: &'a Constraint,
-    /// Parameters, and what they add to the left side on their way from 0 to 1.
+    /// Indices of parameters, and how much they add to the left side on their way from 0 to 1.
     terms: Vec<(usize, f64)>,
     bound: f64,
 }
 
 impl<'a> Equation<'a> {
     fn new(space: &Space, constraint: &'a Constraint) -> Self {
-        // At least is at most, with all signs turned.
+        // "At least" is "at most" with all signs flipped.
         let sign = if constraint.relation() == Relation::AtLeast { -1.0 } else { 1.0 };
         let mut equation = Equation { constraint, terms: Vec::new(), bound: sign * constraint.bound() };
         for (name, factor) in constraint.terms() {

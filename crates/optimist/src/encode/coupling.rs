@@ -1,34 +1,34 @@
-//! Columns that constraints tie to each other, and which of their values are feasible together: those of a polytope
-//! and, in columns with levels, on a level.
+//! Columns that constraints tie together, and their jointly feasible values: those of a polytope and, in columns with levels, on a
+//! level.
 //!
-//! Given: the polytope and the grids. Gives: feasible values (`place`, `sample`, `snap`), also next to given ones.
-//! Does not know: other columns of the domain; it is handed whole points and leaves the rest of them alone.
+//! Given: the polytope and the grids. Gives: feasible values (`place`, `sample`, `snap`), also next to given ones. Does not know:
+//! other columns of the domain; it is given whole points and leaves the rest of them alone.
 //!
-//! On levels: the nearest point of the polytope is found first, then its levels are rounded. If the other columns cannot
-//! follow, one column after the other is moved to the level below or above, the nearer first, and a move that leads
-//! nowhere is taken back (branch and bound, without looking for anything better than the first that is found).
+//! On levels: the nearest point of the polytope is found first, then its levels are rounded. If the other columns can't follow, one
+//! column after the other is moved to the level below or above, the nearer first, and moves that lead nowhere are taken back
+//! (branch and bound that stops at the first solution).
 
-use super::domain::Grid;
+use super::grid::Grid;
 use crate::optimizer::Rng;
 use crate::polytope::{Polytope, Walk};
 
 /// How far from a level a coordinate may be and still count as on it.
 const ON_LEVEL: f64 = 1e-9;
 
-/// Moves to levels, taken back ones included, before `snap` is content with levels that are known to be feasible.
+/// Most moves to levels, including those taken back, before `snap` settles for levels that are known to be feasible.
 const SNAP_MOVES: usize = 200;
 
-/// Moves before levels are given up for infeasible.
+/// Most moves before the levels count as infeasible.
 const SEARCH_MOVES: usize = 20_000;
 
-/// Coordinates beyond the cube by more are as good as this far beyond it.
+/// Coordinates farther beyond the cube are treated as this far beyond it.
 const FAR: f64 = 10.0;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Coupling {
     members: Vec<Member>,
     polytope: Polytope,
-    /// Some feasible point.
+    /// A feasible point.
     known: Vec<f64>,
 }
 
@@ -52,7 +52,7 @@ impl Coupling {
         Some(coupling)
     }
 
-    /// The part of it within tighter bounds, which are for whole points; `None` if there is none.
+    /// The coupling within tighter bounds, which are for whole points; `None` if that leaves nothing.
     pub(crate) fn within(&self, lower: &[f64], upper: &[f64]) -> Option<Coupling> {
         let polytope = self.polytope.within(&self.gather(lower), &self.gather(upper)).ok()?;
         Coupling::new(self.members.clone(), polytope)
@@ -71,9 +71,9 @@ impl Coupling {
         self.members.iter().any(|member| member.column == column)
     }
 
-    /// Sets the columns to what `u`, one number for each, stands for. Uniform if u is; on levels nearly so.
+    /// Sets the columns to the values that `u` stands for, one number per column. Uniform if `u` is; nearly so on levels.
     pub(super) fn place(&self, u: &[f64], x: &mut [f64]) {
-        // Without a sum, a level is as likely as any other; with one, levels are rounded afterwards.
+        // Without a sum every level is equally likely; with one, levels are rounded afterwards.
         let mut u = u.to_vec();
         for (j, member) in self.members.iter().enumerate() {
             if let Some(grid) = member.grid.filter(|_| !self.polytope.is_summed(j)) {
@@ -83,19 +83,19 @@ impl Coupling {
         self.set(&self.polytope.place(&u), x);
     }
 
-    /// Sets the columns to uniform feasible values; on levels nearly uniform.
+    /// Sets the columns to uniform feasible values; nearly uniform on levels.
     pub(crate) fn sample(&self, rng: &mut Rng, x: &mut [f64]) {
         self.set(&self.polytope.sample(rng), x);
     }
 
-    /// What many samples are to come from: cheaper than by `sample`, but successive ones are near each other.
+    /// A random walk for many samples: cheaper than `sample`, but successive samples are close to each other.
     pub(crate) fn walk(&self, rng: &mut Rng) -> FeasibleWalk<'_> {
         let mut walk = self.polytope.walk();
         walk.settle(rng);
         FeasibleWalk { coupling: self, walk }
     }
 
-    /// Moves the columns to the feasible values nearest to them; on levels, to some that are near.
+    /// Moves the columns to the nearest feasible values; on levels, to some that are near.
     pub(crate) fn snap(&self, x: &mut [f64]) {
         let tame = |x: f64| if x.is_nan() { 0.0 } else { x.clamp(-FAR, 1.0 + FAR) };
         let z: Vec<f64> = self.gather(x).into_iter().map(tame).collect();
@@ -107,18 +107,17 @@ impl Coupling {
         self.scatter(&self.polytope.project(&self.gather(x)), x);
     }
 
-    /// Moves the columns that have no levels to the nearest feasible values, the others staying where they are. Whether
-    /// there are any.
+    /// Moves the columns without levels to the nearest feasible values, keeping the others. False if there are none.
     pub(crate) fn snap_reals(&self, x: &mut [f64]) -> bool {
         self.follow(x, |member| member.grid.is_some())
     }
 
-    /// Moves all columns but one to the nearest feasible values. Whether there are any.
+    /// Moves all columns but one to the nearest feasible values. False if there are none.
     pub(crate) fn snap_others(&self, column: usize, x: &mut [f64]) -> bool {
         self.follow(x, |member| member.column == column)
     }
 
-    /// Moves one column to the nearest feasible value. Whether there is any.
+    /// Moves one column to the nearest feasible value. False if there is none.
     pub(crate) fn snap_only(&self, column: usize, x: &mut [f64]) -> bool {
         self.follow(x, |member| member.column != column)
     }
@@ -136,14 +135,14 @@ impl Coupling {
         })
     }
 
-    /// Sets the columns to the feasible values nearest to z.
+    /// Sets the columns to the feasible values nearest to `z`.
     fn set(&self, z: &[f64], x: &mut [f64]) {
         let feasible = self.on_levels(z).filter(|z| self.polytope.contains(z));
         let found = feasible.or_else(|| self.levelled(z, self.bounds(), SNAP_MOVES));
         self.scatter(found.as_ref().unwrap_or(&self.known), x);
     }
 
-    /// Feasible values near z within bounds, if any are found.
+    /// Feasible values near `z` within bounds, if any are found.
     fn levelled(&self, z: &[f64], (lower, upper): (Vec<f64>, Vec<f64>), moves: usize) -> Option<Vec<f64>> {
         let relaxed = self.polytope.project_between(z, &lower, &upper)?;
         if let Some(on_levels) = self.on_levels(&relaxed) {
@@ -153,7 +152,7 @@ impl Coupling {
         rounded.or_else(|| Branch { coupling: self, z, lower, upper, moves }.descend())
     }
 
-    /// The values with those that are nearly on a level put on it; `None` if one is not.
+    /// The values, those nearly on a level moved onto it; `None` if one is not near a level.
     fn on_levels(&self, z: &[f64]) -> Option<Vec<f64>> {
         let on_level = |(z, member): (&f64, &Member)| match &member.grid {
             None => Some(*z),
@@ -162,7 +161,7 @@ impl Coupling {
         z.iter().zip(&self.members).map(on_level).collect()
     }
 
-    /// All grids at their nearest levels within bounds, and the rest as near as it can be; `None` if it cannot follow.
+    /// All grids at their nearest levels within bounds, and the other columns as near as possible; `None` if they can't follow.
     fn at_nearest_levels(&self, z: &[f64], lower: &[f64], upper: &[f64]) -> Option<Vec<f64>> {
         let (mut fixed_lower, mut fixed_upper) = (lower.to_vec(), upper.to_vec());
         for (j, member) in self.members.iter().enumerate() {

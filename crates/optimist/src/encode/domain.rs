@@ -1,15 +1,15 @@
 //! The feasible part of the unit cube, as optimizers see it.
 //!
-//! Given: the axes that `Encoding` lays out, and what constraints tie together.
-//! Gives: feasible points (`place`, `sample`, `snap`), and where on its axes a point is.
-//! Does not know: names, units, values.
+//! Given: the axes that `Encoding` lays out, and the couplings by constraints. Gives: feasible points (`place`, `sample`, `snap`),
+//! and the positions of points on their axes. Does not know: names, units, values.
 
 use std::ops::Range;
 
 use rand::RngExt;
 
 use super::coupling::Coupling;
-use super::scale::{Scale, unit};
+use super::grid::Grid;
+use super::scale::unit;
 use crate::error::TellError;
 use crate::optimizer::Rng;
 
@@ -32,13 +32,12 @@ pub struct Domain {
 pub struct Axis {
     /// Which coordinates are feasible.
     pub kind: AxisKind,
-    /// Where they are in a point.
+    /// The columns of the axis in a point.
     pub columns: Range<usize>,
-    /// The axis is active when each of these axes is at this level. Complete: the conditions of
-    /// those axes are listed too.
+    /// The axis is active when each of these axes is at this level. The conditions of those axes are included.
     pub when: Vec<(usize, usize)>,
-    /// What 0 and 1 stand for in the parameter's own units, or their logarithms on a log scale; optimizers that
-    /// do not scale their inputs work in these.
+    /// The values that 0 and 1 stand for in the parameter's own units, or their logarithms on a log scale. Optimizers that don't
+    /// scale their inputs work in these.
     pub units: (f64, f64),
 }
 
@@ -53,24 +52,13 @@ pub enum AxisKind {
     OneHot,
 }
 
-/// Levels on [0, 1], evenly spaced or, on a log scale, denser towards the end.
-///
-/// Beyond 2^40 levels neighbours are so close that they are only exact to 1e-12.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Grid {
-    last: usize,
-    /// Distance between neighbouring values, in units of `scale`.
-    step: f64,
-    scale: Scale,
-}
-
 impl Domain {
-    /// All of the `d`-dimensional cube.
+    /// The whole `d`-dimensional cube.
     pub fn cube(d: usize) -> Domain {
         Domain::boxed(&vec![(0.0, 1.0); d])
     }
 
-    /// A box of real numbers with these bounds, as the cube that it is scaled to.
+    /// A box of real numbers with these bounds, scaled to the cube.
     pub fn boxed(bounds: &[(f64, f64)]) -> Domain {
         let axis = |(column, &units)| Axis {
             kind: AxisKind::Real,
@@ -81,7 +69,7 @@ impl Domain {
         Domain::new(bounds.iter().enumerate().map(axis).collect(), Vec::new())
     }
 
-    /// Axes whose columns follow each other without gaps.
+    /// A domain of these axes, whose columns must follow each other without gaps.
     pub(super) fn new(axes: Vec<Axis>, couplings: Vec<Coupling>) -> Domain {
         Domain { axes, couplings }
     }
@@ -101,12 +89,12 @@ impl Domain {
         !self.couplings.is_empty()
     }
 
-    /// What constraints tie together.
+    /// The columns that constraints tie together.
     pub(crate) fn couplings(&self) -> &[Coupling] {
         &self.couplings
     }
 
-    /// How far feasible points are spread in a column: 1, or less where constraints keep them together.
+    /// The spread of feasible points in a column: 1, or less under constraints.
     pub(crate) fn spread(&self, column: usize) -> f64 {
         let tied = self.couplings.iter().find_map(|coupling| {
             let place = coupling.members().iter().position(|member| member.column == column)?;
@@ -120,9 +108,8 @@ impl Domain {
         self.axes.len()
     }
 
-    /// The feasible point for `u` in [0, 1]^`n_free`. If `u` is uniform so is the point: every
-    /// level of a linear grid and every choice is equally likely, log scales are uniform in the log,
-    /// and what constraints leave of real axes is evenly filled.
+    /// The feasible point for `u` in [0, 1]^`n_free`. It is uniform if `u` is: every level of a linear grid and every choice is
+    /// equally likely, log scales are uniform in the log, and real axes under constraints are filled evenly.
     ///
     /// # Panics
     /// If `u` does not have `n_free` numbers.
@@ -136,14 +123,14 @@ impl Domain {
         x
     }
 
-    /// The point for `u` if there were no constraints.
+    /// The point for `u`, ignoring constraints.
     pub(crate) fn place_apart(&self, u: &[f64]) -> Vec<f64> {
         let mut x = self.place_axes(u);
         self.pin_inactive(&mut x);
         x
     }
 
-    /// A feasible point, uniform as `place` has it.
+    /// A random feasible point, uniform in the sense of `place`.
     pub fn sample(&self, rng: &mut Rng) -> Vec<f64> {
         let mut x = self.sample_axes(rng);
         self.couplings.iter().for_each(|coupling| coupling.sample(rng, &mut x));
@@ -151,7 +138,7 @@ impl Domain {
         x
     }
 
-    /// The same, each axis for itself: constraints and conditions are left to `snap`.
+    /// A random point axis by axis: constraints and conditions are left to `snap`.
     pub(crate) fn sample_axes(&self, rng: &mut Rng) -> Vec<f64> {
         let u: Vec<f64> = (0..self.n_free()).map(|_| rng.random()).collect();
         self.place_axes(&u)
@@ -176,7 +163,7 @@ impl Domain {
         self.pin_inactive(x);
     }
 
-    /// Moves `x` to the nearest point of the cube that satisfies the constraints, on levels and choices or not.
+    /// Moves `x` to the nearest point of the cube that satisfies the constraints, ignoring levels and choices.
     pub(crate) fn relax(&self, x: &mut [f64]) {
         x.iter_mut().for_each(|x| *x = unit(*x));
         self.couplings.iter().for_each(|coupling| coupling.relax(x));
@@ -224,7 +211,7 @@ impl Domain {
         }
     }
 
-    /// Whether `x` can be told: any point of the cube can, as what it is nearest to.
+    /// Checks that `x` is a point of the cube. Points between feasible ones can be told too: they are snapped.
     ///
     /// # Errors
     /// If it has the wrong number of coordinates, or one that is not in [0, 1].
@@ -238,7 +225,7 @@ impl Domain {
         }
     }
 
-    /// Each axis for itself.
+    /// The point for `u`, axis by axis: constraints and conditions are ignored.
     fn place_axes(&self, u: &[f64]) -> Vec<f64> {
         assert_eq!(u.len(), self.n_free(), "`place` takes one number per axis");
         let mut x = vec![0.0; self.dimension()];
@@ -252,7 +239,7 @@ impl Domain {
         x
     }
 
-    /// Moves inactive axes to neutral.
+    /// Moves inactive axes to their neutral values.
     pub(crate) fn pin_inactive(&self, x: &mut [f64]) {
         for (idx, axis) in self.axes.iter().enumerate() {
             if !self.is_active(idx, x) {
@@ -263,7 +250,7 @@ impl Domain {
 }
 
 impl Axis {
-    /// The coordinate, in each column, of an axis that is inactive.
+    /// The value of an inactive axis in each of its columns.
     pub(crate) fn neutral(&self) -> f64 {
         match self.kind {
             AxisKind::Real | AxisKind::Grid(_) => 0.5,
@@ -277,58 +264,11 @@ impl Axis {
         (1..shares.len()).fold(0, |best, idx| if shares[idx] > shares[best] { idx } else { best })
     }
 
-    /// Sets the columns of a one-hot axis; beyond the last choice is the last.
+    /// Sets the columns of a one-hot axis; choices beyond the last count as the last.
     fn set_choice(&self, choice: usize, x: &mut [f64]) {
         let columns = &mut x[self.columns.clone()];
         columns.fill(0.0);
         columns[choice.min(self.columns.len() - 1)] = 1.0;
-    }
-}
-
-impl Grid {
-    /// Levels 0 to `last`, evenly spaced.
-    pub(crate) fn linear(last: usize) -> Grid {
-        Grid { last, step: 1.0, scale: Scale::linear(last as f64) }
-    }
-
-    /// Levels 0 to `last` for the values `low + level * step` on a log scale.
-    pub(crate) fn log(last: usize, low: f64, step: f64) -> Grid {
-        Grid { last, step, scale: Scale::log(low, last as f64 * step) }
-    }
-
-    /// How many levels there are, at least 1.
-    pub fn count(&self) -> usize {
-        self.last.saturating_add(1)
-    }
-
-    /// Where level `i` is, from 0 for the first to 1 for the last; 0.5 if there is only one.
-    ///
-    /// # Panics
-    /// If there is no such level.
-    pub fn level(&self, i: usize) -> f64 {
-        assert!(i <= self.last, "level {i} of 0 to {}", self.last);
-        self.scale.position(i as f64 * self.step)
-    }
-
-    /// The level nearest to `u`, the lower of equals.
-    pub fn nearest(&self, u: f64) -> usize {
-        if self.last == 0 {
-            return 0;
-        }
-        let u = unit(u);
-        let below = ((self.scale.offset(u) / self.step) as usize).min(self.last - 1);
-        if u - self.level(below) <= self.level(below + 1) - u { below } else { below + 1 }
-    }
-
-    /// The level for a uniform `u`: each is as likely as it is wide, that is, from halfway to the
-    /// level before to halfway to the level after. The first and the last are as wide outwards as inwards.
-    pub(super) fn place(&self, u: f64) -> usize {
-        if self.last == 0 {
-            return 0;
-        }
-        let first_half = self.level(1) / 2.0;
-        let last_half = (1.0 - self.level(self.last - 1)) / 2.0;
-        self.nearest(u * (1.0 + first_half + last_half) - first_half)
     }
 }
 
@@ -344,7 +284,7 @@ mod tests {
     use super::*;
     use crate::optimizer::rng;
 
-    /// A one-hot axis of 3 choices; a grid of 5 levels and a real axis that wait for its last choice.
+    /// A one-hot axis of 3 choices; a grid of 5 levels and a real axis that are active for its last choice.
     fn conditional() -> Domain {
         let grid = AxisKind::Grid(Grid::linear(4));
         Domain::new(
@@ -357,59 +297,15 @@ mod tests {
         )
     }
 
-    /// How many of `n` evenly spread numbers are placed on each level.
-    fn n_placed(n: usize, count: usize, level: impl Fn(f64) -> usize) -> Vec<usize> {
-        let mut n_placed = vec![0; count];
-        for i in 0..n {
-            n_placed[level((i as f64 + 0.5) / n as f64)] += 1;
-        }
-        n_placed
-    }
-
     proptest! {
-        #[test]
-        fn each_level_of_a_linear_grid_is_equally_likely(count in 1..300_usize) {
-            let grid = Grid::linear(count - 1);
-            prop_assert_eq!(n_placed(8 * count, count, |u| grid.place(u)), vec![8; count]);
-        }
-
         #[test]
         fn each_choice_is_equally_likely(count in 1..50_usize) {
             let domain = Domain::new(vec![Axis { kind: AxisKind::OneHot, columns: 0..count, when: Vec::new(), units: (0.0, 1.0) }], Vec::new());
             let choice = |u| domain.level(0, &domain.place(&[u])).unwrap();
-            prop_assert_eq!(n_placed(8 * count, count, choice), vec![8; count]);
+            let mut n_placed = vec![0; count];
+            (0..8 * count).for_each(|i| n_placed[choice((i as f64 + 0.5) / (8 * count) as f64)] += 1);
+            prop_assert_eq!(n_placed, vec![8; count]);
         }
-
-        #[test]
-        fn the_nearest_level_is_no_further_than_any_other(
-            count in 1..100_usize, low in 0.001..1e3, step in 0.001..1e3, u in 0.0..=1.0
-        ) {
-            let grid = Grid::log(count - 1, low, step);
-            let gap = |i| f64::abs(grid.level(i) - u);
-            let nearest = grid.nearest(u);
-            prop_assert!((0..count).all(|i| gap(nearest) <= gap(i)));
-        }
-    }
-
-    #[test]
-    fn levels_of_a_log_grid_are_as_likely_as_they_are_wide() {
-        let grid = Grid::log(999, 1.0, 1.0); // 1 to 1000
-        let n_placed = n_placed(1_000_000, 1000, |u| grid.place(u));
-        let by_decade =
-            [0..9, 9..99, 99..999].map(|decade| n_placed[decade].iter().sum::<usize>() as f64 / 1e6);
-        for share in by_decade {
-            assert!((share - 1.0 / 3.0).abs() < 0.04, "{by_decade:?}");
-        }
-    }
-
-    #[test]
-    fn levels_run_from_one_end_to_the_other() {
-        for grid in [Grid::linear(6), Grid::log(6, 2.0, 3.0), Grid::log(1, 1e-300, 1e10)] {
-            assert_eq!((grid.level(0), grid.level(grid.count() - 1)), (0.0, 1.0));
-        }
-        assert_eq!(Grid::linear(0).level(0), 0.5);
-        assert_eq!(Grid::linear(4).level(1), 0.25);
-        assert!((Grid::log(99, 1.0, 1.0).level(9) - 0.5).abs() < 1e-15); // 10 of 1 to 100
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Where numbers lie on an axis: positions in [0, 1] of offsets above the lower bound.
+//! Linear and logarithmic scales: positions in [0, 1] of offsets above the lower bound.
 //!
 //! Offsets, not values, so that a narrow range far from zero keeps all its digits.
 
@@ -13,17 +13,17 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// Equal differences are equally far apart.
+    /// A scale on which equal differences are equally far apart.
     pub(crate) fn linear(width: f64) -> Scale {
         Scale { width, log_low: None }
     }
 
-    /// Equal ratios are equally far apart; `low` is positive.
+    /// A scale on which equal ratios are equally far apart; `low` must be positive.
     pub(crate) fn log(low: f64, width: f64) -> Scale {
         Scale { width, log_low: Some(low) }
     }
 
-    /// From 0 for the lower bound to 1 for the upper; the middle if they are the same.
+    /// The position of an offset, from 0 for the lower bound to 1 for the upper; 0.5 if they are the same.
     pub(crate) fn position(&self, offset: f64) -> f64 {
         if self.width <= 0.0 {
             return 0.5;
@@ -35,7 +35,7 @@ impl Scale {
         position.clamp(0.0, 1.0)
     }
 
-    /// The offset at a position: inverse of `position`. Positions beyond the ends are the ends.
+    /// The offset at a position: inverse of `position`. Positions beyond the ends are clamped.
     pub(crate) fn offset(&self, position: f64) -> f64 {
         let position = unit(position);
         if position == 1.0 {

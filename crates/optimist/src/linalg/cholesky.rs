@@ -84,7 +84,7 @@ impl Cholesky {
         vectorized(kernel, (self, b));
     }
 
-    /// A⁻¹ b.
+    /// Solves A z = b.
     pub fn solve(&self, b: &[f64]) -> Vec<f64> {
         let mut z = b.to_vec();
         self.solve_lower(&mut z);
@@ -99,14 +99,14 @@ impl Cholesky {
         b
     }
 
-    /// Solves L z = b for each row b of B, and puts z there.
+    /// Solves L z = b for each row b of B, and replaces it by z.
     pub fn solve_lower_rows(&self, mut b: Matrix) -> Matrix {
         let l = self.dense();
         solve_lower_triangular_in_place(l.as_faer(), b.as_faer_mut().transpose_mut(), Par::Seq);
         b
     }
 
-    /// A⁻¹ = L⁻ᵀ L⁻¹, a third of the work that solving for the columns of the identity would be.
+    /// A⁻¹ = L⁻ᵀ L⁻¹, in a third of the work of solving for each column of the identity.
     pub fn inverse(&self) -> Matrix {
         let (n, l) = (self.size, self.dense());
         let mut u = Matrix::from_fn(n, n, |i, j| f64::from(i == j)); // L⁻ᵀ in the end
@@ -144,7 +144,7 @@ impl Cholesky {
         true
     }
 
-    /// A becomes A + v vᵀ.
+    /// Replaces A by A + v vᵀ.
     pub fn rank_one_update(&mut self, v: &[f64]) {
         // Column by column Givens rotations would stride through the packed rows; row by row the
         // rotations found so far are applied to each row before its own is made.

@@ -21,12 +21,12 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// All zeros.
+    /// A matrix of zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
         Self { rows, cols, data: vec![0.0; rows * cols] }
     }
 
-    /// Entry (i, j) is `f(i, j)`.
+    /// A matrix whose entry (i, j) is `f(i, j)`.
     pub fn from_fn(rows: usize, cols: usize, mut f: impl FnMut(usize, usize) -> f64) -> Self {
         let mut data = Vec::with_capacity(rows * cols);
         for i in 0..rows {
@@ -35,7 +35,7 @@ impl Matrix {
         Self { rows, cols, data }
     }
 
-    /// The given rows, all of length `cols`.
+    /// A matrix of the given rows, all of length `cols`.
     pub fn from_rows<'a>(cols: usize, rows: impl IntoIterator<Item = &'a [f64]>) -> Self {
         let mut matrix = Self { rows: 0, cols, data: Vec::new() };
         rows.into_iter().for_each(|row| matrix.push_row(row));
@@ -57,7 +57,7 @@ impl Matrix {
         &self.data[i * self.cols..(i + 1) * self.cols]
     }
 
-    /// Row `i`, to be changed.
+    /// Row `i`, mutable.
     pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
         &mut self.data[i * self.cols..(i + 1) * self.cols]
     }
@@ -79,7 +79,7 @@ impl Matrix {
         &self.data
     }
 
-    /// All entries, row after row, to be changed.
+    /// All entries, row after row, mutable.
     pub fn data_mut(&mut self) -> &mut [f64] {
         &mut self.data
     }
@@ -89,33 +89,33 @@ impl Matrix {
         View { data: &self.data, rows: self.rows, cols: self.cols, stride: self.cols }
     }
 
-    /// A x.
+    /// The product A x.
     pub fn times(&self, x: &[f64]) -> Vec<f64> {
         self.view().times(x)
     }
 
-    /// Aᵀ x.
+    /// The product Aᵀ x.
     pub fn transposed_times(&self, x: &[f64]) -> Vec<f64> {
         self.view().transposed_times(x)
     }
 
-    /// A B.
+    /// The product A B.
     pub fn product(&self, b: &Matrix) -> Matrix {
         self.view().product(b.view())
     }
 
-    /// A Bᵀ.
+    /// The product A Bᵀ.
     pub fn product_transposed(&self, b: &Matrix) -> Matrix {
         self.view().product_transposed(b.view())
     }
 
-    /// The lower triangle of Aᵀ A with its diagonal; what is above it means nothing.
+    /// The lower triangle of Aᵀ A with its diagonal; entries above it are meaningless.
     pub fn transposed_product_lower(&self) -> Matrix {
         multiply_lower(self.as_faer().transpose(), self.as_faer())
     }
 
-    /// Fills panels of `rows` rows, each of whose entries takes so many multiplications; side by side if that is much. The
-    /// panels are the same then.
+    /// Fills panels of `rows` rows, in parallel if `per_entry` multiplications for each entry add up to a lot of work. The panels
+    /// are the same either way.
     fn each_panel(
         &mut self,
         rows: usize,
@@ -144,14 +144,14 @@ impl Matrix {
     }
 }
 
-/// A borrowed matrix, or some neighbouring columns of one.
+/// A borrowed matrix, or a range of columns of one.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
-    /// From the first entry on.
+    /// The entries, from the first one on.
     data: &'a [f64],
     rows: usize,
     cols: usize,
-    /// From the beginning of a row to that of the next.
+    /// Number of entries from the start of a row to the start of the next.
     stride: usize,
 }
 
@@ -178,14 +178,14 @@ impl<'a> View<'a> {
         (0..self.rows).map(move |i| self.row(i))
     }
 
-    /// Some of the columns.
+    /// A range of its columns.
     pub fn columns(self, columns: Range<usize>) -> Self {
         assert!(columns.end <= self.cols, "columns {columns:?} of {}", self.cols);
         let data = self.data.get(columns.start..).unwrap_or_default(); // without rows there is nothing to skip
         Self { data, cols: columns.len(), ..self }
     }
 
-    /// A x.
+    /// The product A x.
     pub fn times(self, x: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.rows];
         self.times_into(x, &mut out);
@@ -201,7 +201,7 @@ impl<'a> View<'a> {
         vectorized(kernel, (self, x, out));
     }
 
-    /// Aᵀ x.
+    /// The product Aᵀ x.
     pub fn transposed_times(self, x: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.cols];
         self.transposed_times_into(x, &mut out);
@@ -218,17 +218,17 @@ impl<'a> View<'a> {
         vectorized(kernel, (self, x, out));
     }
 
-    /// A B.
+    /// The product A B.
     pub fn product(self, b: View<'_>) -> Matrix {
         multiply(self.as_faer(), b.as_faer())
     }
 
-    /// A Bᵀ.
+    /// The product A Bᵀ.
     pub fn product_transposed(self, b: View<'_>) -> Matrix {
         multiply(self.as_faer(), b.as_faer().transpose())
     }
 
-    /// The lower triangle of A Bᵀ with its diagonal, in little more than half the time; what is above it means nothing.
+    /// The lower triangle of A Bᵀ with its diagonal, in little more than half the time; entries above it are meaningless.
     pub fn product_transposed_lower(self, b: View<'_>) -> Matrix {
         multiply_lower(self.as_faer(), b.as_faer().transpose())
     }
@@ -238,7 +238,7 @@ impl<'a> View<'a> {
         let (a, dense) = (self.as_faer(), b.as_faer());
         let mut product = Matrix::zeros(self.rows, b.cols);
         product.each_panel(THIN, self.cols / 2, |Range { start, end }, mut panel| {
-            // What is left of the panel's own square stands for what is above it, too.
+            // The part left of the panel's own square counts twice, for the part above it too.
             let size = end - start;
             let (left, square) = (a.submatrix(start, 0, size, start), a.submatrix(start, start, size, size));
             matmul(panel.rb_mut(), Accum::Replace, left, dense.subrows(0, start), 2.0, Par::Seq);
@@ -269,14 +269,13 @@ impl IndexMut<(usize, usize)> for Matrix {
     }
 }
 
-/// Rows of a symmetric matrix that are worked on together: with fewer, less is computed twice, but products of thin
-/// matrices are slow.
+/// Rows per panel of a symmetric product. Thinner panels compute less twice, but products of thin matrices are slow.
 const THIN: usize = 24;
 
-/// Rows of any other product that are worked on together, if threads share it.
+/// Rows per panel of any other product, if threads share it.
 const THICK: usize = 64;
 
-/// Multiplications from which on a product is worth sharing between threads.
+/// Multiplications from which a product is worth sharing between threads.
 const SHARED_FROM: usize = 1 << 20;
 
 fn multiply(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
@@ -298,9 +297,9 @@ fn multiply_lower(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
     out
 }
 
-/// `kernel(arguments)`, compiled for the widest vector registers of this processor: up to twice as fast as for those that
-/// every processor has, and the same to the last bit, since nothing is reordered or fused. The kernel, and what it calls
-/// in its loops, must be `#[inline(always)]`.
+/// `kernel(arguments)`, compiled for the widest vector registers of this processor: up to twice as fast as for those that every
+/// processor has, and the same to the last bit, since nothing is reordered or fused. The kernel, and the functions called in its
+/// loops, must be `#[inline(always)]`.
 #[inline(always)]
 pub fn vectorized<A, R>(kernel: impl FnOnce(A) -> R, arguments: A) -> R {
     struct Call<K, A>(K, A);

@@ -5,10 +5,10 @@
 //! coordinate j matters, b_k how rough main effects are, c how strongly coordinates interact, and q how much of their
 //! curvature they share. All are fitted by evidence.
 //!
-//! The last term is one weight for the curvature of all coordinates. Boxes are drawn around good points more often
-//! than not, and a bowl (or a dome) is one wherever its centre and however its axes lie: a handful of trials tells
-//! whether the outskirts are good or bad, long before it tells so for each coordinate alone. It took an eighth off the
-//! regret of rotated and shifted tasks and costs little where it is wrong (docs/results/log.md).
+//! The last term is one weight for the curvature of all coordinates. Boxes are drawn around good points more often than not, and a
+//! bowl (or a dome) is one wherever its centre is and however its axes lie: a handful of trials shows whether the outskirts are
+//! good or bad, long before it shows that for each coordinate alone. It took an eighth off the regret of rotated and shifted tasks
+//! and costs little where it is wrong (docs/results/log.md).
 //!
 //! An embedded point is its Chebyshev values T_k(x_j). Inner products use
 //! Σ_{i<j} a_i² a_j² x_i x_j z_i z_j = ½ [(Σ_j a_j² x_j z_j)² − Σ_j a_j⁴ x_j² z_j²],
@@ -102,7 +102,7 @@ impl Anova {
         self.max_degree.max(2)
     }
 
-    /// Where T_2(x_j) is in an embedded point.
+    /// The index of T_2(x_j) in an embedded point.
     fn second(&self, j: usize) -> usize {
         j * self.width() + 1
     }
@@ -154,7 +154,7 @@ impl Anova {
         gram
     }
 
-    /// a_j².
+    /// a_j² for each coordinate.
     fn importance_squared(&self) -> Vec<f64> {
         self.importance.iter().map(|a| a * a).collect()
     }
@@ -241,9 +241,9 @@ impl Family for Anova {
         vec![0.0; self.n_weights()]
     }
 
-    /// At the centres each coordinate has 1/d of the variance, higher degrees fall off as 1/k, and f varies as much as
-    /// standardised y do. Chosen by hand or by a prototype; on 29 tasks with 261 pairs of runs, cumulative regret as a ratio
-    /// to these values (docs/results/log.md), nothing else is better by more than chance.
+    /// At the centres each coordinate has 1/d of the variance, higher degrees fall off as 1/k, and f varies as much as standardised
+    /// y do. Chosen by hand or by a prototype. Numbers below are cumulative regret as a ratio to these values, on 29 tasks with 261
+    /// pairs of runs (docs/results/log.md): nothing else is better by more than chance.
     fn scales(&self) -> Vec<Scale> {
         let d = self.degrees.len();
         // a_j: 0.4 lies between one importance for all (better where coordinates are alike) and free ones (better where

@@ -1,5 +1,5 @@
-//! What every family must satisfy, whatever it models: exact gradients equal differences, structured inner
-//! products equal explicit sums. A family's own tests begin with `check_family`.
+//! What every family must satisfy: exact gradients equal differences, structured inner products equal explicit sums. A family's own
+//! tests begin with `check_family`.
 
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -170,9 +170,9 @@ fn assert_close(what: &str, got: &[f64], expected: &[f64]) {
     }
 }
 
-/// a exp(b x): a family of one's own, with one gradient written and everything else left to the defaults.
+/// a exp(b x): a family with one gradient written and everything else left to the defaults.
 struct Growth {
-    /// What the written gradient is multiplied by.
+    /// A factor on the written gradient.
     fault: f64,
 }
 

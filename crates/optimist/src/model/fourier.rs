@@ -28,10 +28,10 @@ pub enum Kernel {
     Matern52,
 }
 
-/// See the module.
+/// Random Fourier features; see the module.
 #[derive(Debug, Clone)]
 pub struct Fourier {
-    /// ω for lengthscales of 1: one row a coordinate, one column a frequency. (d_x, m)
+    /// ω for lengthscales of 1: one row per coordinate, one column per frequency. (d_x, m)
     unit_frequencies: Matrix,
     /// ω_kj / ℓ_j, in the same order.
     frequencies: Matrix,
@@ -49,9 +49,9 @@ impl Fourier {
         Self::with_kernel(Kernel::default(), d_x, n_features, seed)
     }
 
-    /// Features for what another family leaves: half its spread at the most, and bumps that are small against the
-    /// distances between random points, since the trend is taken care of. Matérn's frequencies have heavy tails: a value
-    /// that only its own surroundings can explain is believed there, and not taken for luck.
+    /// Features for what another family leaves unexplained: at most about half its spread, in bumps that are small compared with
+    /// the distances between random points, since another family has the trend. Matérn's frequencies have heavy tails: a value that
+    /// only its neighbourhood can explain is believed there, not taken for luck.
     pub fn residual(d_x: usize, n_features: usize, seed: u64) -> Self {
         let amplitude = Scale { mean: -1.0, std: 1.0 };
         let lengthscale = Scale { mean: 0.5 * (d_x as f64).ln() - 0.5, std: 0.7 };
@@ -100,7 +100,7 @@ impl Fourier {
         vectorized(cos_sin, (cosines, angles));
     }
 
-    /// ∇_x of `along`·features, where the features (or any multiple of them) are already known.
+    /// ∇_x of `along`·features, given the features (or any multiple of them).
     fn grad_x_of_features(&self, along: &mut [f64], features: &[f64], out: &mut [f64]) {
         let (slopes, along_sin) = along.split_at_mut(self.n_frequencies());
         turn(slopes, along_sin, features);
@@ -211,7 +211,7 @@ fn turn(along_cos: &mut [f64], along_sin: &[f64], features: &[f64]) {
     }
 }
 
-/// One row a coordinate, one column a frequency.
+/// One row per coordinate, one column per frequency.
 fn draw_frequencies(kernel: Kernel, d_x: usize, count: usize, rng: &mut Rng) -> Matrix {
     let radii = stratified_radii(kernel, d_x, count, rng);
     let mut frequencies = Matrix::zeros(d_x, count);

@@ -6,7 +6,7 @@
 use super::Family;
 use crate::optimizer::Rng;
 
-/// See the module.
+/// A family under an isotropic prior; see the module.
 pub struct Isotropic {
     family: Box<dyn Family>,
     std: f64,

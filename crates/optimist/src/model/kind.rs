@@ -42,7 +42,7 @@ pub enum FamilyKind {
 pub struct Layers {
     /// Units of each hidden layer.
     pub hidden: Vec<usize>,
-    /// What they compute.
+    /// The activation function of every unit.
     pub activation: Activation,
 }
 
@@ -53,7 +53,7 @@ impl Default for Layers {
 }
 
 impl FamilyKind {
-    /// As study files write it.
+    /// The name in study files.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Linear => "linear",
@@ -67,7 +67,7 @@ impl FamilyKind {
         }
     }
 
-    /// What makes the family on the columns of a domain.
+    /// A maker of the family on the columns of a domain.
     pub fn maker(&self, domain: &Domain, layers: &Layers) -> FamilyMaker {
         let (kind, domain, layers) = (self.clone(), domain.clone(), layers.clone());
         FamilyMaker::new(self.name(), move || kind.build(&domain, &layers))

@@ -1,4 +1,4 @@
-//! A Gaussian process with a Matérn-5/2 kernel: as many weights as one likes, and so none that are written down.
+//! A Gaussian process with a Matérn-5/2 kernel: infinitely many weights, so none are stored.
 //!
 //! f ~ GP(0, c² + a² k(r)) with k(r) = (1 + √5 r + 5r²/3) e^(−√5 r) and r² = Σ_j (x_j − x'_j)²/ℓ_j². It is a family that is
 //! linear in infinitely many weights: inner products of its gradients are values of the kernel, and the dual form of the ball
@@ -12,23 +12,24 @@ use crate::linalg::{Matrix, add_scaled, dot, squared_distance};
 /// Prior standard deviation of the constant, on standardised values.
 const CONSTANT_STD: f64 = 1.0;
 
-/// Where log ℓ is centred for one coordinate: about a third of the cube's side. Answers after 30 trials on 20 functions of 2 to 20
-/// dimensions, with and without noise, of the process alone: −0.5 scored 58, 0 57, 0.7 42 (docs/results/log.md).
+/// Mean of the hyper-prior of log ℓ for one coordinate: about a third of the cube's side. Scores of answers after 30 trials on 20
+/// functions of 2 to 20 dimensions, with and without noise, of the process alone: 58 at −0.5, 57 at 0, 42 at 0.7
+/// (docs/results/log.md).
 const LENGTHSCALE: f64 = -0.5;
 
 const SQRT_5: f64 = 2.236_067_977_499_79;
 
-/// See the module.
+/// A Gaussian process as a [`Family`]; see the module.
 #[derive(Debug, Clone)]
 pub struct Matern {
-    /// 1/ℓ_j.
+    /// 1/ℓ_j for each coordinate.
     inverse_lengthscales: Vec<f64>,
     amplitude: f64,
     lengthscale_scale: Scale,
 }
 
 impl Matern {
-    /// On [-1, 1]^d_x. Lengthscales grow with √d_x, as distances do.
+    /// A process on [-1, 1]^d_x. Lengthscales grow with √d_x, as distances do.
     pub fn new(d_x: usize) -> Self {
         let lengthscale_scale = Scale { mean: LENGTHSCALE + 0.5 * (d_x.max(1) as f64).ln(), std: 1.0 };
         let mut family = Self { inverse_lengthscales: vec![1.0; d_x], amplitude: 1.0, lengthscale_scale };
@@ -54,13 +55,13 @@ impl Matern {
     }
 }
 
-/// k, given r².
+/// The kernel k, given r².
 fn matern(squared: f64) -> f64 {
     let r = SQRT_5 * squared.sqrt();
     (1.0 + r + r * r / 3.0) * (-r).exp()
 }
 
-/// dk/d(r²), given r².
+/// The slope of the kernel in r², given r².
 fn matern_slope(squared: f64) -> f64 {
     let r = SQRT_5 * squared.sqrt();
     -5.0 / 6.0 * (1.0 + r) * (-r).exp()
@@ -75,7 +76,7 @@ impl Family for Matern {
         0
     }
 
-    /// The prior mean: without weights there is nothing else to say.
+    /// The prior mean, 0.
     fn value(&self, _w: &[f64], _x: &[f64]) -> f64 {
         0.0
     }

@@ -21,10 +21,10 @@ use crate::linalg::{Matrix, add_scaled, dot};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Activation {
-    /// 1/(1 + e^(−z)), the paper's.
+    /// The logistic function 1/(1 + e^(−z)), the paper's choice.
     #[default]
     Sigmoid,
-    /// tanh z.
+    /// The hyperbolic tangent.
     Tanh,
 }
 
@@ -53,8 +53,8 @@ impl Activation {
         }
     }
 
-    /// Where log scales are centred: units then bend, but do not saturate, on [-1, 1]^d_x, and f is of order
-    /// one. A sigmoid needs twice the weights of a tanh on both sides, as σ(z) = ½(1 + tanh ½z).
+    /// Mean of the hyper-prior of log scales: units then bend without saturating on [-1, 1]^d_x, and f is of order one. A sigmoid
+    /// needs twice the weights of a tanh on both sides, as σ(z) = ½(1 + tanh ½z).
     fn typical_scale(self) -> f64 {
         match self {
             Self::Sigmoid => 3.0,
@@ -63,7 +63,7 @@ impl Activation {
     }
 }
 
-/// See the module.
+/// A multi-layer perceptron; see the module.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mlp {
     /// Units of each layer: d_x inputs, the hidden ones, 1 output.
@@ -87,7 +87,7 @@ impl Mlp {
         family
     }
 
-    /// The paper's: 25 sigmoids.
+    /// The paper's network: one hidden layer of 25 sigmoids.
     pub fn paper(d_x: usize) -> Self {
         Self::new(d_x, &[25], Activation::Sigmoid)
     }
@@ -107,7 +107,7 @@ impl Mlp {
         self.widths.windows(2).map(layer).collect()
     }
 
-    /// The same, to be written: weights and biases of each layer.
+    /// Splits weights by layer like `layers`, mutably: weights and biases of each.
     fn layers_mut<'a>(&self, mut w: &'a mut [f64]) -> Vec<(&'a mut [f64], &'a mut [f64])> {
         let layer = |shape: &[usize]| {
             let (weights, rest) = std::mem::take(&mut w).split_at_mut(shape[0] * shape[1]);
@@ -165,12 +165,12 @@ impl Layer<'_> {
         self.weights.chunks_exact(self.weights.len() / self.biases.len())
     }
 
-    /// W a + b.
+    /// W a + b, the inputs of the units.
     fn times(&self, a: &[f64]) -> Vec<f64> {
         self.rows().zip(self.biases).map(|(row, b)| dot(row, a) + b).collect()
     }
 
-    /// Wᵀ delta.
+    /// Wᵀ delta, the gradient in the activations below.
     fn transposed_times(&self, delta: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.weights.len() / self.biases.len()];
         for (row, &delta) in self.rows().zip(delta) {

@@ -1,12 +1,12 @@
-//! Families of functions f_w(x): what GO-UCB may believe about the objective.
+//! Families of functions f_w(x): the models that GO-UCB can fit to an objective.
 //!
 //! Given: weights w and a point x in model coordinates ([-1, 1]^d_x unless a preset says otherwise).
 //! Gives: f_w(x), its gradients, a Gaussian prior over w, and inner products of gradients under it.
 //! Does not know: data, trials, confidence.
 //!
-//! Only `dimension`, `n_weights` and `value` must be written for a family of one's own: the gradients then come from
-//! finite differences, the prior is N(0, 1) for each weight, and inner products go through explicit gradients. Every
-//! family of this crate writes exact gradients, and the large ones structured inner products: O(d_x), not O(d_w).
+//! To write a family of your own, only `dimension`, `n_weights` and `value` are needed: the gradients then come from finite
+//! differences, the prior is N(0, 1) for each weight, and inner products use explicit gradients. Every family of this crate has
+//! exact gradients, and the large ones structured inner products: O(d_x), not O(d_w).
 
 pub mod anova;
 #[cfg(test)]
@@ -27,25 +27,25 @@ use crate::optimizer::Rng;
 /// A scale that is fitted by evidence, on the log scale, with its normal hyper-prior.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
-    /// Where the hyper-prior of log scale is centred; also where the fit starts.
+    /// Mean of the hyper-prior of log scale, where the fit starts.
     pub mean: f64,
     /// Standard deviation of that hyper-prior.
     pub std: f64,
 }
 
 impl Scale {
-    /// How many standard deviations a log scale lies above the mean; 0 for one that is fixed.
+    /// By how many standard deviations a log scale is above the mean; 0 if the scale is fixed.
     pub fn standard(&self, log_scale: f64) -> f64 {
         if self.std > 0.0 { (log_scale - self.mean) / self.std } else { 0.0 }
     }
 }
 
-/// Points as the dual form sees them: one row a point in both matrices.
+/// Points with their embeddings, one row per point in both matrices: what the dual form works with.
 #[derive(Debug, Clone, Default)]
 pub struct Embedded {
     /// The points, in model coordinates. (n, d_x)
     pub x: Matrix,
-    /// What `Family::gram` needs of each: see [`Family::embed`]. (n, n_embedded)
+    /// The embeddings, which `Family::gram` works with: see [`Family::embed`]. (n, n_embedded)
     pub e: Matrix,
 }
 
@@ -59,19 +59,19 @@ impl Embedded {
         Self { x, e }
     }
 
-    /// Follows a change of the family's scales.
+    /// Updates the embeddings after the family's scales have changed.
     pub fn update(&mut self, family: &dyn Family, w: &[f64]) {
         for (i, x) in self.x.iter_rows().enumerate() {
             family.embed_again(w, x, self.e.row_mut(i));
         }
     }
 
-    /// All of them, borrowed.
+    /// All points, borrowed.
     pub fn points(&self) -> Points<'_> {
         Points { x: self.x.view(), e: self.e.view() }
     }
 
-    /// Point `i`.
+    /// Point `i`, borrowed.
     pub fn point(&self, i: usize) -> Point<'_> {
         Point { x: self.x.row(i), e: self.e.row(i) }
     }
@@ -82,41 +82,41 @@ impl Embedded {
 pub struct Points<'a> {
     /// The points, in model coordinates. (n, d_x)
     pub x: View<'a>,
-    /// See [`Family::embed`]. (n, n_embedded)
+    /// Their embeddings: see [`Family::embed`]. (n, n_embedded)
     pub e: View<'a>,
 }
 
 /// One point with its embedding.
 #[derive(Debug, Clone, Copy)]
 pub struct Point<'a> {
-    /// Model coordinates. (d_x)
+    /// The point, in model coordinates. (d_x)
     pub x: &'a [f64],
-    /// See [`Family::embed`]. (n_embedded)
+    /// The embedding: see [`Family::embed`]. (n_embedded)
     pub e: &'a [f64],
 }
 
 /// A parametric family f_w(x) with a Gaussian prior over its weights.
 pub trait Family: Send + Sync {
-    /// d_x.
+    /// d_x, the number of coordinates of a point.
     fn dimension(&self) -> usize;
 
-    /// d_w.
+    /// d_w, the number of weights.
     fn n_weights(&self) -> usize;
 
-    /// f_w(x).
+    /// f_w(x), the value at x under the weights w.
     fn value(&self, w: &[f64], x: &[f64]) -> f64;
 
-    /// ∇_w f_w(x).
+    /// ∇_w f_w(x), written to `out`. By default by finite differences.
     fn grad_w(&self, w: &[f64], x: &[f64], out: &mut [f64]) {
         central_differences(w, out, |w| self.value(w, x));
     }
 
-    /// ∇_x f_w(x).
+    /// ∇_x f_w(x), written to `out`. By default by finite differences.
     fn grad_x(&self, w: &[f64], x: &[f64], out: &mut [f64]) {
         central_differences(x, out, |x| self.value(w, x));
     }
 
-    /// ∇_x (v·∇_w f_w(x)): the derivative of ∇_x f as w moves along v.
+    /// ∇_x (v·∇_w f_w(x)): how ∇_x f changes as w moves along v. By default by finite differences.
     fn grad_x_along(&self, w: &[f64], v: &[f64], x: &[f64], out: &mut [f64]) {
         let length = dot(v, v).sqrt();
         if length == 0.0 {
@@ -135,13 +135,13 @@ pub trait Family: Send + Sync {
         false
     }
 
-    /// Whether its functions are given by weights. A process has none (`n_weights` is 0): inner products are all there is to
-    /// know of it, and `value` is its prior mean.
+    /// Whether its functions are given by weights. A Gaussian process has none (`n_weights` is 0): it is defined by its inner
+    /// products, and `value` is its prior mean.
     fn is_parametric(&self) -> bool {
         true
     }
 
-    /// Weights from which a fit may start: a draw from the prior. Linear families need none.
+    /// Weights to start a fit from: a draw from the prior. Linear families don't use it.
     fn start(&self, rng: &mut Rng) -> Vec<f64> {
         use rand_distr::{Distribution, StandardNormal};
         let mut w = vec![0.0; self.n_weights()];
@@ -150,12 +150,12 @@ pub trait Family: Send + Sync {
         w
     }
 
-    /// The hyper-priors of the scales that are fitted by evidence. None by default: the prior stays as it is.
+    /// The hyper-priors of the scales that are fitted by evidence. None by default, which keeps the prior as it is.
     fn scales(&self) -> Vec<Scale> {
         Vec::new()
     }
 
-    /// Sets the scales: one log scale for each entry of `scales()`.
+    /// Sets the scales: one log scale per entry of `scales()`.
     fn set_scales(&mut self, _log_scales: &[f64]) {}
 
     /// Prior mean of each weight.
@@ -173,8 +173,8 @@ pub trait Family: Send + Sync {
         self.n_weights()
     }
 
-    /// What inner products need of a point: by default ∇_w f_w(x) scaled by the prior, so that
-    /// ⟨∇f_x, ∇f_x'⟩ under the prior is a plain dot product.
+    /// What inner products are computed from: by default ∇_w f_w(x) scaled by the prior, so that ⟨∇f_x, ∇f_x'⟩ under the prior is a
+    /// plain dot product.
     fn embed(&self, w: &[f64], x: &[f64], out: &mut [f64]) {
         let mut std = vec![0.0; self.n_weights()];
         self.prior_std(&mut std);
@@ -182,7 +182,7 @@ pub trait Family: Send + Sync {
         out.iter_mut().zip(std).for_each(|(g, s)| *g *= s);
     }
 
-    /// Brings an embedding up to date that was made at other scales: nothing to do where they are no part of it.
+    /// Updates an embedding that was made at other scales. Nothing to do for a family whose embeddings don't depend on them.
     fn embed_again(&self, w: &[f64], x: &[f64], e: &mut [f64]) {
         self.embed(w, x, e);
     }
@@ -192,7 +192,7 @@ pub trait Family: Send + Sync {
         a.e.product_transposed(b.e)
     }
 
-    /// `gram` of points with themselves. Symmetric: only the lower triangle, with the diagonal, has to be right.
+    /// `gram` of points with themselves. It is symmetric, and only the lower triangle with the diagonal has to be right.
     fn gram_within(&self, points: Points<'_>) -> Matrix {
         self.gram(points, points)
     }
@@ -212,8 +212,8 @@ pub trait Family: Send + Sync {
         debug_assert!(out.is_empty(), "a family with scales writes their gradient");
     }
 
-    /// ∇_x Σ_i v_i ⟨∇f_x, ∇f_{x_i}⟩ + v_self ½ ∇_x ‖∇f_x‖², both under the prior: all that the gradient of
-    /// a mean or an uncertainty in x needs. `x` comes with its embedding.
+    /// ∇_x Σ_i v_i ⟨∇f_x, ∇f_{x_i}⟩ + v_self ½ ∇_x ‖∇f_x‖², both under the prior: all that the gradient of a mean or an uncertainty
+    /// in x needs.
     fn gram_grad_x(
         &self,
         w: &[f64],
@@ -232,10 +232,10 @@ pub trait Family: Send + Sync {
     }
 }
 
-/// Makes a family as often as it is needed, at the centres of its hyper-priors.
+/// Makes a new family for each fit, at the centres of its hyper-priors.
 #[derive(Clone)]
 pub struct FamilyMaker {
-    /// As users read it.
+    /// The name of the family, as users see it.
     pub name: String,
     make: Arc<dyn Fn() -> Box<dyn Family> + Send + Sync>,
 }
@@ -246,13 +246,13 @@ impl FamilyMaker {
         Self { name: name.to_owned(), make: Arc::new(make) }
     }
 
-    /// A new one.
+    /// A new instance of the family.
     pub fn make(&self) -> Box<dyn Family> {
         (self.make)()
     }
 }
 
-/// The slope of `f` along each coordinate, by a step to either side.
+/// The slope of `f` along each coordinate, by central differences.
 pub fn central_differences(at: &[f64], out: &mut [f64], f: impl Fn(&[f64]) -> f64) {
     let mut moved = at.to_vec();
     for (i, slope) in out.iter_mut().enumerate() {

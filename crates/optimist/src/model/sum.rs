@@ -8,12 +8,12 @@ use super::{Family, Point, Points, Scale};
 use crate::linalg::{Matrix, add_scaled};
 use crate::optimizer::Rng;
 
-/// See the module.
+/// A sum of families; see the module.
 pub struct Sum {
     parts: Vec<Part>,
 }
 
-/// One family, and where in the sum's vectors its share lies.
+/// One family, and its share of the sum's vectors.
 struct Part {
     family: Box<dyn Family>,
     weights: Range<usize>,

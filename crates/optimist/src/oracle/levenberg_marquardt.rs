@@ -9,15 +9,15 @@ use super::{Fit, OracleError, Prior, Problem};
 use crate::linalg::{Cholesky, Matrix, add_scaled, dot};
 use crate::model::Embedded;
 
-/// When to stop. All tolerances are relative to 1 + loss, and a loss of 1 is one observation missed by its noise:
-/// smaller differences mean nothing.
+/// When to stop. All tolerances are relative to 1 + loss. A loss of 1 is one observation missed by its noise, so smaller
+/// differences are irrelevant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Steps tried, whether or not they were taken. Least squares (eq. 2) with fewer points than weights takes
     /// about ten; the MAP objective of 25 sigmoids can take hundreds, most of the gain being in the first 40.
     pub max_steps: usize,
-    /// Converged when a step promises and gives less than this. Where prior and data pull against each
-    /// other, steps gain less and less without end; 1e-6 is a thousandth of a posterior standard deviation.
+    /// Converged when a step promises and gains less than this. Where prior and data pull against each other, steps gain less and
+    /// less without end; 1e-6 is a thousandth of a posterior standard deviation.
     pub loss_tolerance: f64,
     /// Converged when no entry of the gradient in u is larger than this.
     pub gradient_tolerance: f64,
@@ -40,7 +40,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// For a family that is linear in w, whose minimum is one step away.
+    /// Settings for a family that is linear in w, whose minimum is one step away.
     pub fn undamped() -> Self {
         Self { first_damping: 0.0, ..Self::default() }
     }
@@ -53,7 +53,7 @@ impl Settings {
 pub fn fit(problem: &Problem<'_>, start: &[f64], settings: &Settings) -> Result<Fit, OracleError> {
     problem.check()?;
     let prior = Prior::new(problem.family);
-    let mut here = Place::new(problem, &prior, start.to_vec());
+    let mut here = Iterate::new(problem, &prior, start.to_vec());
     if !here.loss.is_finite() {
         return Err(OracleError::BadStart { loss: here.loss });
     }
@@ -69,7 +69,7 @@ pub fn fit(problem: &Problem<'_>, start: &[f64], settings: &Settings) -> Result<
         };
         let length = dot(&delta, &delta).sqrt();
         let promised = damping.mu * length * length - dot(&slope.gradient, &delta);
-        let there = Place::new(problem, &prior, here.moved(&prior, &delta));
+        let there = Iterate::new(problem, &prior, here.moved(&prior, &delta));
         let gained = here.loss - there.loss;
         let tiny = length <= settings.step_tolerance * (1.0 + dot(&here.u, &here.u).sqrt());
         let even = gained.abs().max(promised) <= settings.loss_tolerance * (1.0 + here.loss);
@@ -92,15 +92,15 @@ pub fn fit(problem: &Problem<'_>, start: &[f64], settings: &Settings) -> Result<
     Ok(here.into_fit(settings.max_steps, false))
 }
 
-/// Weights, and what they amount to.
-struct Place {
+/// Weights, with their residuals and loss.
+struct Iterate {
     w: Vec<f64>,
     u: Vec<f64>,
     residuals: Vec<f64>,
     loss: f64,
 }
 
-impl Place {
+impl Iterate {
     fn new(problem: &Problem<'_>, prior: &Prior, w: Vec<f64>) -> Self {
         let residuals = problem.residuals(&w);
         let u = prior.whitened(&w);
@@ -108,7 +108,7 @@ impl Place {
         Self { w, u, residuals, loss }
     }
 
-    /// The weights a whitened step away.
+    /// The weights after a step in whitened coordinates.
     fn moved(&self, prior: &Prior, delta: &[f64]) -> Vec<f64> {
         let scaled = delta.iter().zip(&prior.std).map(|(delta, std)| delta * std);
         self.w.iter().zip(scaled).map(|(w, step)| w + step).collect()
@@ -119,10 +119,10 @@ impl Place {
     }
 }
 
-/// The problem seen from one place: residuals linear in u.
+/// The problem linearised at an iterate: residuals linear in u.
 struct Linearized {
     residuals: Vec<f64>,
-    /// (n, d_w)
+    /// J. (n, d_w)
     jacobian: Matrix,
     /// Jᵀr + πu: half the gradient of the loss in u.
     gradient: Vec<f64>,
@@ -130,7 +130,7 @@ struct Linearized {
     prior_weight: f64,
 }
 
-/// The smaller of two matrices with the same eigenvalues, zeros aside.
+/// The smaller of two matrices with the same non-zero eigenvalues.
 enum Curvature {
     /// JJᵀ. (n, n)
     Dual(Matrix),
@@ -139,7 +139,7 @@ enum Curvature {
 }
 
 impl Linearized {
-    fn new(problem: &Problem<'_>, prior: &Prior, here: &Place) -> Self {
+    fn new(problem: &Problem<'_>, prior: &Prior, here: &Iterate) -> Self {
         let jacobian = jacobian(problem, prior, &here.w);
         let curvature = if problem.x.rows() < here.w.len() {
             Curvature::Dual(gram(problem, &here.w))
@@ -163,7 +163,7 @@ impl Linearized {
         self.gradient.iter().map(finite_or_worse).fold(0.0, f64::max)
     }
 
-    /// δ of the module's documentation, from u; `None` if it takes more damping to find one.
+    /// The step δ of the module's documentation, from u; `None` if it needs more damping.
     fn step(&self, u: &[f64], mu: f64) -> Option<Vec<f64>> {
         let total = self.prior_weight + mu;
         let delta = match &self.curvature {
@@ -203,7 +203,7 @@ fn jacobian(problem: &Problem<'_>, prior: &Prior, w: &[f64]) -> Matrix {
     jacobian
 }
 
-/// JJᵀ, by the family's inner products.
+/// JJᵀ, from the family's inner products.
 fn gram(problem: &Problem<'_>, w: &[f64]) -> Matrix {
     let points = Embedded::new(problem.family, w, problem.x.clone());
     let mut gram = problem.family.gram(points.points(), points.points());
@@ -220,12 +220,12 @@ fn damped(matrix: &Matrix, by: f64) -> Option<Cholesky> {
     Cholesky::new(&matrix)
 }
 
-/// μ, and how it follows success and failure (Nielsen 1999).
+/// The damping μ, which follows success and failure (Nielsen 1999).
 struct Damping {
     mu: f64,
-    /// What the next failure multiplies μ by; doubles with each in a row.
+    /// The factor on μ after the next failure; doubles with each failure in a row.
     growth: f64,
-    /// μ after a failure without damping.
+    /// μ after a failure at μ = 0.
     least: f64,
 }
 
@@ -242,7 +242,7 @@ impl Damping {
         self.growth *= 2.0;
     }
 
-    /// `ratio`: what the step gained over what it promised.
+    /// `ratio` is what the step gained over what it promised.
     fn lower(&mut self, ratio: f64) {
         self.mu *= (1.0 - (2.0 * ratio - 1.0).powi(3)).max(1.0 / 3.0);
         self.growth = 2.0;
@@ -337,7 +337,7 @@ mod tests {
             for (prior_weight, mu) in [(1.0, 0.0), (1.0, 3.0), (0.0, 0.5), (0.3, 1e-2)] {
                 let problem = data.problem(&family, prior_weight);
                 let prior = Prior::new(&family);
-                let here = Place::new(&problem, &prior, family.start(&mut rng));
+                let here = Iterate::new(&problem, &prior, family.start(&mut rng));
                 let mut slope = Linearized::new(&problem, &prior, &here);
                 slope.curvature = Curvature::Dual(gram(&problem, &here.w));
                 let dual = slope.step(&here.u, mu).unwrap();

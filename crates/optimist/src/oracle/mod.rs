@@ -1,8 +1,7 @@
 //! The regression oracle (paper eq. 2): weights that explain the data.
 //!
-//! Given: a family, points, values and how noisy each is.
-//! Gives: weights, and whether the search for them had finished.
-//! Does not know: trials, confidence, where the points came from.
+//! Given: a family, points, values and the noise of each. Gives: weights, and whether the search for them converged. Does not know:
+//! trials, confidence, where the points came from.
 //!
 //! Departure from the paper: the objective may carry the family's Gaussian prior,
 //! Σ_i ((y_i − f_w(x_i))/s_i)² + prior_weight Σ_k ((w_k − m_k)/p_k)², whose minimum is the most probable w (MAP) at
@@ -17,18 +16,18 @@ use crate::linalg::{Matrix, dot};
 use crate::model::Family;
 use crate::optimizer::Rng;
 
-/// What is to be explained, and by what.
+/// The data to fit, and the family to fit to them.
 #[derive(Clone, Copy)]
 pub struct Problem<'a> {
     /// The family whose weights are sought.
     pub family: &'a dyn Family,
-    /// The points, one a row, in model coordinates. (n, d_x)
+    /// The points, one per row, in model coordinates. (n, d_x)
     pub x: &'a Matrix,
     /// The observed values. (n)
     pub y: &'a [f64],
     /// Standard deviation of each observation's noise, above 0. (n)
     pub noise_std: &'a [f64],
-    /// How much the prior counts: 1 for the most probable weights, 0 for least squares (eq. 2).
+    /// The weight of the prior: 1 for the most probable weights, 0 for least squares (eq. 2).
     pub prior_weight: f64,
 }
 
@@ -39,9 +38,9 @@ pub struct Fit {
     pub w: Vec<f64>,
     /// The problem's objective at `w`; see the module.
     pub loss: f64,
-    /// Steps taken.
+    /// How many steps were taken.
     pub steps: usize,
-    /// Whether `w` is a minimum to the oracle's tolerance, and not merely where it ran out of steps.
+    /// Whether `w` is a minimum to within the oracle's tolerance, not just where it ran out of steps.
     pub converged: bool,
 }
 
@@ -49,12 +48,12 @@ pub struct Fit {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OracleError {
-    /// There is no family, or its evidence is not a number anywhere near its hyper-priors.
+    /// There is no family, or the evidence of none is finite anywhere near its hyper-priors.
     #[error(
         "no family could be fitted; check that the values are of a sensible size, or name another `family`"
     )]
     NothingToFit,
-    /// The parts of the problem do not belong together.
+    /// The parts of the problem differ in length.
     #[error("{points} points, {values} values and {noises} noise levels; each point needs one of each")]
     Mismatch {
         /// Rows of `x`.
@@ -69,11 +68,11 @@ pub enum OracleError {
         "observation {index}: y = {y} with noise_std = {noise_std}; y must be finite, noise_std finite and above 0"
     )]
     BadObservation {
-        /// Which one.
+        /// The index of the observation.
         index: usize,
-        /// Its value.
+        /// The value observed.
         y: f64,
-        /// Its noise.
+        /// The standard deviation of its noise.
         noise_std: f64,
     },
     /// The weights to start from give no finite loss.
@@ -81,25 +80,25 @@ pub enum OracleError {
         "oracle cannot start: loss is {loss}; start from weights at which the family is finite at every point"
     )]
     BadStart {
-        /// The loss there.
+        /// The loss at that point.
         loss: f64,
     },
-    /// The search left the finite numbers.
+    /// The loss became infinite or NaN.
     #[error("oracle stopped at step {step}: loss is {loss}; lower the rate")]
     Diverged {
-        /// The step at which it did.
+        /// The step at which that happened.
         step: usize,
-        /// The loss there.
+        /// The loss at that point.
         loss: f64,
     },
 }
 
-/// Where the fit of a family's weights begins.
+/// The weights that a fit starts from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Starts {
-    /// f is linear in w: it has one minimum, which one solve finds from anywhere.
+    /// The loss has one minimum, because f is linear in w: one solve finds it from anywhere.
     Anywhere,
-    /// f has several, and the best of those downhill from these weights is kept.
+    /// The loss may have several minima: the best one downhill from these weights is kept.
     At(Vec<Vec<f64>>),
 }
 
@@ -113,7 +112,7 @@ impl Starts {
     }
 }
 
-/// The best fit by Levenberg-Marquardt. Starts are followed side by side.
+/// The best fit by Levenberg-Marquardt, over all starts in parallel.
 ///
 /// # Errors
 /// If the data are not finite, or if none of the starts is.
@@ -163,14 +162,14 @@ impl Problem<'_> {
         Ok(())
     }
 
-    /// (f_w(x_i) − y_i)/s_i.
+    /// (f_w(x_i) − y_i)/s_i for each observation.
     fn residuals(&self, w: &[f64]) -> Vec<f64> {
         let observations = self.x.iter_rows().zip(self.y).zip(self.noise_std);
         observations.map(|((x, y), noise_std)| (self.family.value(w, x) - y) / noise_std).collect()
     }
 }
 
-/// m and p of the module's documentation.
+/// The family's prior: m and p in the module's documentation.
 struct Prior {
     mean: Vec<f64>,
     std: Vec<f64>,
@@ -185,7 +184,7 @@ impl Prior {
         Self { mean, std }
     }
 
-    /// u = (w − m)/p.
+    /// Whitened weights u = (w − m)/p.
     fn whitened(&self, w: &[f64]) -> Vec<f64> {
         let prior = self.mean.iter().zip(&self.std);
         w.iter().zip(prior).map(|(w, (mean, std))| (w - mean) / std).collect()

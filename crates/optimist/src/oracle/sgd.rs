@@ -1,19 +1,19 @@
 //! The paper's oracle: gradient descent on the mean squared error, 2000 steps at a rate of 1e-11 (appendix,
 //! "Implementation of GO-UCB").
 //!
-//! It is here for the `paper` preset, and does not fit: so small a rate moves the weights by about 1e-6.
-//! The paper says "stochastic" and no batch size; Phase I has 5 to 8 points, so every step uses all of them.
-//! Noise levels and the prior do not enter the steps, only the loss that is reported.
+//! It exists for the preset `paper`, and does not fit: so small a rate moves the weights by about 1e-6. The paper says "stochastic"
+//! and gives no batch size; Phase I has 5 to 8 points, so every step uses all of them. Noise and prior do not enter the steps, only
+//! the loss that is reported.
 
 use super::{Fit, OracleError, Problem};
 use crate::linalg::add_scaled;
 
-/// The paper's are the default.
+/// Settings of the descent; the paper's by default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Gradient steps taken.
+    /// Number of gradient steps.
     pub steps: usize,
-    /// What a gradient is multiplied by in a step.
+    /// The learning rate: a step is the gradient times this.
     pub rate: f64,
 }
 
@@ -27,7 +27,7 @@ impl Default for Settings {
 /// 1e-6 (1 + mean squared error).
 ///
 /// # Errors
-/// If the data or the loss at `start` are not finite, or the rate is so large that the weights run away.
+/// If the data or the loss at `start` are not finite, or the rate is so large that the loss diverges.
 pub fn fit(problem: &Problem<'_>, start: &[f64], settings: &Settings) -> Result<Fit, OracleError> {
     problem.check()?;
     let mut w = start.to_vec();

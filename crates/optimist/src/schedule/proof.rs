@@ -1,9 +1,9 @@
 //! The schedule of the paper's theorem: every number of its proofs, for T rounds with d_w weights.
 //!
-//! Given: what the theorem assumes. Gives: n, λ, β_t, every bound of the proofs, and what keeps the theorem from saying
-//! anything about a run. Does not know: data, families, points.
+//! Given: what the theorem assumes. Gives: n, λ, β_t, every bound of the proofs, and the reasons why the theorem may not apply to a
+//! run. Does not know: data, families, points.
 //!
-//! The paper states its schedule as Õ(…) only; here it has every constant. Where the text leaves a choice or slips, this
+//! The paper states its schedule as Õ(…) only; here every constant is explicit. Where the text leaves a choice or has a slip, this
 //! is what we chose; each choice keeps the theorem true:
 //!
 //! * n = ⌈√T⌉. Algorithm 1 counts rounds from 1, the proofs sum over i = 0..t−1, and there is no x_0. Here the ball
@@ -28,8 +28,8 @@ use serde::Deserialize;
 
 use super::{ABOVE_ZERO, ScheduleError, check};
 
-/// What the theorem assumes about the objective and the family. The defaults are of order one and know nothing of
-/// either: they make the formulas computable, not true.
+/// What the theorem assumes about the objective and the family. The defaults are of order one and independent of either: they make
+/// the formulas computable, not true.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constants {
@@ -121,12 +121,12 @@ impl Constants {
         Ok(())
     }
 
-    /// ζ.
+    /// ζ, given or derived.
     fn zeta(&self) -> f64 {
         self.loss_curvature.unwrap_or(2.0 * self.gradient * self.gradient)
     }
 
-    /// C.
+    /// C, given or derived.
     fn c(&self) -> f64 {
         self.distance_factor.unwrap_or(2.0 * self.oracle_factor / (1.0 - self.concordance).powi(2))
     }
@@ -148,7 +148,7 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// For constants that are valid; see [`Constants::validate`].
+    /// The schedule for valid constants; see [`Constants::validate`].
     pub fn new(constants: Constants, horizon: usize, n_weights: usize) -> Self {
         let mut proof = Self { constants, horizon: horizon.max(1), n_weights, lambda: 0.0, c_tilde: 0.0 };
         proof.lambda = proof.solve_lambda();
@@ -156,12 +156,12 @@ impl Proof {
         proof
     }
 
-    /// What was assumed.
+    /// The constants that it was made with.
     pub fn constants(&self) -> &Constants {
         &self.constants
     }
 
-    /// d_w.
+    /// d_w, the number of weights.
     pub fn n_weights(&self) -> usize {
         self.n_weights
     }
@@ -181,7 +181,7 @@ impl Proof {
         self.c_lambda_at(self.lambda)
     }
 
-    /// C̃.
+    /// C̃, given or derived.
     pub fn c_tilde(&self) -> f64 {
         self.c_tilde
     }
@@ -348,7 +348,7 @@ pub enum Warning {
     /// Phase I, of √T rounds, cannot be trusted to get near w*.
     #[error("T must exceed {needed:.3e} for the theorem to hold; it is {horizon}")]
     ShortHorizon {
-        /// T.
+        /// T, the number of rounds of Phase II.
         horizon: usize,
         /// What it must exceed.
         needed: f64,
@@ -359,9 +359,9 @@ pub enum Warning {
          it is {strong_convexity}"
     )]
     LargeStrongConvexity {
-        /// μ.
+        /// μ, as it was given.
         strong_convexity: f64,
-        /// d_w.
+        /// d_w, the number of weights.
         n_weights: usize,
     },
     /// C̃ was given, and the induction does not go through with it.
@@ -369,7 +369,7 @@ pub enum Warning {
         "drift_factor must be from {least:.3e} to {most:.3e} for the theorem to hold; it is {drift_factor:.3e}"
     )]
     DriftFactor {
-        /// C̃.
+        /// C̃, as it was given.
         drift_factor: f64,
         /// The least that is feasible.
         least: f64,

@@ -28,14 +28,14 @@ pub struct Constraint {
     bound: f64,
 }
 
-/// How the sum compares with the number.
+/// How the sum has to compare with the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
-    /// `<=`
+    /// `<=`, at most.
     AtMost,
-    /// `>=`
+    /// `>=`, at least.
     AtLeast,
-    /// `=`
+    /// `=`, exactly.
     Equal,
 }
 
@@ -136,14 +136,14 @@ impl FromStr for Constraint {
     }
 }
 
-/// As it can be parsed again.
+/// Displayed in a form that can be parsed again.
 impl Display for Constraint {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.left(), self.relation, number(self.bound))
     }
 }
 
-/// 2 and 0.5, but 1e300.
+/// A number without a superfluous `.0`: 2, 0.5, 1e300.
 fn number(number: f64) -> String {
     let text = format!("{number:?}");
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)

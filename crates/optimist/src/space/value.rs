@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, serde::Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// A yes or no.
+    /// A truth value.
     Bool(bool),
     /// A whole number.
     Int(i64),
@@ -97,7 +97,7 @@ impl From<String> for Value {
     }
 }
 
-/// As what it looks like. Integers beyond `i64` are read as floats.
+/// Reads a bare value by its type. Integers beyond `i64` are read as floats.
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
         struct Bare;
@@ -181,10 +181,7 @@ impl Assignment {
         })
     }
 
-    /// The yes or no of a parameter that is known to have one.
-    ///
-    /// # Panics
-    /// If it has none; [`Assignment::get`] is for parameters that may be inactive.
+    /// The truth value of a parameter that is known to have one.
     #[track_caller]
     pub fn flag(&self, name: &str) -> bool {
         self.known(name, "truth value", |value| match value {
@@ -197,7 +194,7 @@ impl Assignment {
     fn known<'a, T>(&'a self, name: &str, what: &str, read: impl Fn(&'a Value) -> Option<T>) -> T {
         let Some(value) = self.get(name) else {
             panic!(
-                "parameter `{name}` has no value in {{{self}}}; it is inactive, or no parameter of the space"
+                "parameter `{name}` has no value in {{{self}}}; it is inactive, or not a parameter of the space"
             )
         };
         read(value).unwrap_or_else(|| panic!("parameter `{name}` is {value}, which is not a {what}"))
@@ -228,7 +225,7 @@ impl Assignment {
     }
 }
 
-/// `rate=0.01, depth=3`.
+/// Displayed as `rate=0.01, depth=3`.
 impl fmt::Display for Assignment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, (name, value)) in self.iter().enumerate() {
@@ -244,7 +241,7 @@ impl PartialEq for Assignment {
     }
 }
 
-/// Of two values for one name the later counts, as in any map.
+/// If a name has two values, the later one counts, as in any map.
 impl<N: Into<String>, V: Into<Value>> FromIterator<(N, V)> for Assignment {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Assignment {
         let mut assignment = Assignment::default();
