@@ -8,9 +8,9 @@ use optimist::internal::evidence::{
     Data, Evidence, Linearization, NOISE, Settings, fit_hyperparameters, noise_variances, residuals,
 };
 use optimist::internal::linalg::Matrix;
+use optimist::internal::model::Embedded;
 use optimist::internal::warp::Warp;
-use optimist::model::anova::Anova;
-use optimist::model::{Embedded, Family};
+use optimist::model::{Anova, Family};
 
 fn main() {
     divan::main();

@@ -2,10 +2,8 @@
 
 use divan::{Bencher, black_box};
 use optimist::internal::linalg::Matrix;
-use optimist::model::anova::Anova;
-use optimist::model::fourier::Fourier;
-use optimist::model::mlp::Mlp;
-use optimist::model::{Embedded, Family};
+use optimist::internal::model::Embedded;
+use optimist::model::{Anova, Family, Fourier, Mlp};
 use optimist::rng;
 use rand::RngExt;
 

@@ -29,7 +29,7 @@ use crate::search::{Found, Score, search};
 pub struct UpperConfidenceBound<'a> {
     /// Σ_t and ŵ_t.
     pub ball: &'a Confidence,
-    /// √β_t.
+    /// The radius √β_t of the ball.
     pub radius: f64,
     /// From the cube to the ball's coordinates.
     pub frame: &'a Frame,
@@ -186,7 +186,7 @@ mod tests {
     use crate::encode::{Domain, Encoding};
     use crate::model::Family;
     use crate::model::kind::{FamilyKind, Layers};
-    use crate::model::mlp::{Activation, Mlp};
+    use crate::model::{Activation, Mlp};
     use crate::optimizer::rng;
     use crate::space::{Kind, Parameter, Space, Value};
 

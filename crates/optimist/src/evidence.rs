@@ -247,11 +247,7 @@ mod tests {
     use rand_distr::{Distribution, StandardNormal};
 
     use super::*;
-    use crate::model::anova::Anova;
-    use crate::model::fourier::Fourier;
-    use crate::model::matern::Matern;
-    use crate::model::mlp::{Activation, Mlp};
-    use crate::model::sum::Sum;
+    use crate::model::{Activation, Anova, Fourier, Matern, Mlp, Sum};
     use crate::optimizer::rng;
 
     /// w_0 + w_1 x with w ~ N(0, I).

@@ -17,9 +17,7 @@ mod scope;
 
 use std::sync::Arc;
 
-pub use self::multi_outcome::MultiOutcomeGoUcb;
 use self::scope::Scope;
-
 use crate::acquisition::{Effort, JointAscent, UpperConfidenceBound};
 use crate::answer;
 use crate::belief::Belief;
@@ -165,6 +163,7 @@ impl GoUcb {
 
     /// The belief given all observations, whatever the preset; pending points don't count. `None` before the first value, or if
     /// no family could be fitted.
+    #[doc(hidden)] // for tests and benches
     pub fn belief(&self, history: &History) -> Option<Arc<Belief>> {
         self.surrogate.belief(history, &mut rng(0, history.observations().len() as u64)).ok()
     }

@@ -156,7 +156,7 @@ impl History {
     ///
     /// # Errors
     /// If the point is not in the cube, the value not finite or the noise not a standard deviation, or there are several outcomes.
-    /// Nothing is changed then.
+    /// Nothing changes then.
     pub fn tell(&mut self, observation: Observation) -> Result<(), TellError> {
         self.tell_outcomes(observation.x, &[observation.outcome])
     }
@@ -164,7 +164,7 @@ impl History {
     /// Adds the result of each outcome at a point, as [`History::tell`] does for one. Some may have failed and others not.
     ///
     /// # Errors
-    /// As for [`History::tell`], or if there are more or fewer outcomes than goals. Nothing is changed then.
+    /// As for [`History::tell`], or if there are more or fewer outcomes than goals. Nothing changes then.
     pub fn tell_outcomes(&mut self, mut x: Vec<f64>, outcomes: &[Outcome]) -> Result<(), TellError> {
         if outcomes.len() != self.goals.len() {
             return Err(TellError::WrongOutcomes { expected: self.goals.len(), got: outcomes.len() });

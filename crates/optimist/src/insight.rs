@@ -1,8 +1,8 @@
 //! What a fitted model says about the parameters: which ones matter, how the objective depends on each, and how well the model
 //! predicts.
 //!
-//! Given: a space and what was observed in it, by whatever optimizer. Gives: Sobol' indices of the posterior mean, partial
-//! dependence with its band, and leave-one-out predictions. Does not know: pictures, trials, directions.
+//! Given: a space and observations in it, from any optimizer. Gives: Sobol' indices of the posterior mean, partial dependence with
+//! its band, and leave-one-out predictions. Does not know: pictures, trials, directions.
 //!
 //! Averages are over the whole space, parameter by parameter: evenly over values and choices, over logarithms on a log scale.
 //! Constraints are ignored, since they would attribute the effect of one parameter to another.

@@ -11,7 +11,7 @@ use basin::{
 /// A point in the box and the value there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Maximum {
-    /// The point.
+    /// The point where the climb ended.
     pub x: Vec<f64>,
     /// The value there.
     pub value: f64,
@@ -20,7 +20,7 @@ pub struct Maximum {
 /// How a climb starts, and when it ends before it is at the top.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClimbLimits {
-    /// Most steps.
+    /// The climb ends after this many steps.
     pub max_steps: usize,
     /// The climb ends with a step that gains less.
     pub min_gain: f64,

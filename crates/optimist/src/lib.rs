@@ -142,6 +142,10 @@ pub mod internal {
     pub mod linalg {
         pub use crate::linalg::*;
     }
+    pub mod model {
+        pub use crate::model::embedded::Embedded;
+        pub use crate::model::isotropic::Isotropic;
+    }
     pub mod oracle {
         pub use crate::oracle::*;
     }

@@ -210,7 +210,7 @@ mod tests {
             [vec![9.0, -1.0], vec![3.0, 0.0], vec![5.0, 2.0], vec![1.0, 5.0]].map(|means| (means, None));
         assert_eq!(at(&answer(&goals, candidates(&goals, &told))), [2.0]);
         assert_eq!(at(&ranking(&goals, candidates(&goals, &told))), [2.0, 1.0, 3.0, 0.0]);
-        // Nearly as good, beside what is usual, and far more likely feasible.
+        // Nearly as good, compared with typical differences, and far more likely to be feasible.
         let at_goal = |mean: f64, slack: f64| (vec![mean, slack], Some(1.0));
         let told =
             [at_goal(9.0, 0.01), at_goal(8.9, 3.0), at_goal(0.0, 3.0), at_goal(0.1, 3.0), at_goal(0.2, 3.0)];

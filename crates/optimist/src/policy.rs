@@ -3,7 +3,7 @@
 //! Given: the history and a generator. Gives: a suggestion, and in the end the recommended point. A policy owns neither: the
 //! history belongs to an [`Optimizer`](crate::Optimizer), which updates it.
 //!
-//! The contract: a suggestion is a pure function of the history, of what the policy remembers of it, and of the generator. What it
+//! The contract: a suggestion is a pure function of the history, of the policy's memory, and of the generator. What it
 //! remembers is a fold over the history too ([`Policy::remember`]). So a policy that is given the record of a run, and was never
 //! asked for anything, suggests what the original does, bit for bit. A cache may save time and must not change anything.
 

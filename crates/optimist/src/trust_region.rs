@@ -39,7 +39,7 @@ pub struct TrustRegion {
     pub failures_in_sweep: usize,
     /// Half-width below which the box is tiny and starts over at full size, in units of the cube's side.
     pub smallest: f64,
-    /// The box stays at its smallest half-width once the run has gone without a gain for this many times as long as it still has.
+    /// Once the run has gone without a gain for this many times the trials that are left, the box stays at its smallest half-width.
     pub patience: usize,
     /// The share of the distance from the outermost point told to the edge of the cube that one step may cover.
     pub approach: f64,

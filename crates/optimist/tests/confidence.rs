@@ -2,11 +2,8 @@
 
 use optimist::internal::confidence::{Confidence, LeftOut, Round};
 use optimist::internal::linalg::{Cholesky, Matrix, add_scaled, dot};
-use optimist::model::Family;
-use optimist::model::anova::Anova;
-use optimist::model::fourier::Fourier;
-use optimist::model::isotropic::Isotropic;
-use optimist::model::mlp::{Activation, Mlp};
+use optimist::internal::model::Isotropic;
+use optimist::model::{Activation, Anova, Family, Fourier, Mlp};
 use optimist::{Rng, rng};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};

@@ -7,12 +7,11 @@
 use optimist::encode::Domain;
 use optimist::internal::confidence::{Confidence, Round};
 use optimist::internal::linalg::{Cholesky, Matrix, add_scaled, dot};
+use optimist::internal::model::Isotropic;
 use optimist::internal::oracle::{self, Problem, Starts};
 use optimist::internal::schedule::{Constants, Proof};
 use optimist::internal::theory::{Ledger, Truth};
-use optimist::model::Family;
-use optimist::model::isotropic::Isotropic;
-use optimist::model::mlp::{Activation, Mlp};
+use optimist::model::{Activation, Family, Mlp};
 use optimist::settings::TheorySettings;
 use optimist::{GoUcb, Observation, Optimizer, Outcome, Rng, Settings, rng};
 use rand::RngExt;

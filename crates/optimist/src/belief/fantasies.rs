@@ -51,8 +51,7 @@ mod tests {
     use crate::belief::{FailureImputation, TrainingData};
     use crate::evidence::NOISE;
     use crate::frame::Frame;
-    use crate::model::Family;
-    use crate::model::anova::Anova;
+    use crate::model::{Anova, Family};
     use crate::optimizer::{Observation, Outcome, rng};
 
     /// What is believed of a wave after `t` trials on a line.

@@ -92,7 +92,7 @@ pub struct OutputTransform {
 }
 
 impl OutputTransform {
-    /// No transform.
+    /// The transform that changes nothing.
     pub const IDENTITY: Self = Self { centre: 0.0, scale: 1.0, warp: Warp::IDENTITY };
 
     /// Standardises to mean 0 and standard deviation 1. Values that are all the same are only centred.

@@ -98,7 +98,7 @@ mod tests {
     use crate::belief::OutputTransform;
     use crate::confidence::{Confidence, Round};
     use crate::encode::Domain;
-    use crate::model::anova::Anova;
+    use crate::model::Anova;
 
     /// A quadratic fitted to 0, 1 and -1 at three points of a line, with noise of 0.5.
     fn belief() -> Belief {

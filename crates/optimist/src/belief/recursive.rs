@@ -168,7 +168,7 @@ mod tests {
     use super::*;
     use crate::encode::Domain;
     use crate::linalg::add_scaled;
-    use crate::model::mlp::{Activation, Mlp};
+    use crate::model::{Activation, Mlp};
     use crate::optimizer::{Outcome, rng};
 
     const LAMBDA: f64 = 3.0;

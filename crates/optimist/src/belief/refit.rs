@@ -183,8 +183,7 @@ mod tests {
 
     use super::*;
     use crate::linalg::Matrix;
-    use crate::model::anova::Anova;
-    use crate::model::mlp::{Activation, Mlp};
+    use crate::model::{Activation, Anova, Mlp};
     use crate::optimizer::rng;
 
     const REFIT: Refit = Refit { scaled: true, warp: true, noise: evidence::NOISE, restarts: 2 };

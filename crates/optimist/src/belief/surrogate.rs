@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use crate::encode::Domain;
     use crate::linalg::Matrix;
-    use crate::model::anova::Anova;
+    use crate::model::Anova;
     use crate::optimizer::{Outcome, rng};
 
     const REFIT: Refit = Refit { scaled: true, warp: true, noise: crate::evidence::NOISE, restarts: 1 };

@@ -2,7 +2,8 @@
 //!
 //! Given: a domain, how many trials are planned, the settings. Gives: a [`GoUcb`].
 
-use super::{GoUcb, MultiOutcomeGoUcb, PhaseTwo, Scheduled, Search};
+use super::multi_outcome::MultiOutcomeGoUcb;
+use super::{GoUcb, PhaseTwo, Scheduled, Search};
 use crate::acquisition::JointAscent;
 use crate::belief::fantasies::Fantasies;
 use crate::belief::recursive::{Oracle, PhaseOne, RecursiveSurrogate};
@@ -96,7 +97,7 @@ impl GoUcb {
     ///
     /// # Errors
     /// If a setting is out of its range or not supported with these goals.
-    pub fn multi_outcome(
+    pub(crate) fn multi_outcome(
         domain: &Domain,
         goals: &Goals,
         trials: usize,

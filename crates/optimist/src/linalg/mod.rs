@@ -52,7 +52,7 @@ impl Matrix {
         self.cols
     }
 
-    /// Row `i`.
+    /// Row `i`, as a slice.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.data[i * self.cols..(i + 1) * self.cols]
     }
@@ -166,7 +166,7 @@ impl<'a> View<'a> {
         self.cols
     }
 
-    /// Row `i`.
+    /// Row `i`, as a slice.
     #[inline(always)]
     pub fn row(&self, i: usize) -> &'a [f64] {
         &self.data[i * self.stride..][..self.cols]

@@ -22,7 +22,7 @@ use super::{Family, Point, Points, Scale};
 use crate::linalg::{Matrix, View, add_scaled, dot};
 
 /// Degree of the Chebyshev series unless a coordinate has fewer values than that.
-pub const DEGREE: usize = 6;
+pub(super) const DEGREE: usize = 6;
 
 /// Main effects and pairwise products; see the module's documentation.
 #[derive(Debug, Clone)]

@@ -142,7 +142,7 @@ fn draw_points(n: usize, d_x: usize, rng: &mut Rng) -> Matrix {
     Matrix::from_fn(n, d_x, |_, _| rng.random_range(-1.0..1.0))
 }
 
-/// Central differences of f, written apart from those of the trait's defaults.
+/// Central differences of f, independent of the defaults of the trait.
 fn differences(at: &[f64], mut f: impl FnMut(&[f64]) -> f64) -> Vec<f64> {
     let step = 1e-5;
     let mut moved = at.to_vec();

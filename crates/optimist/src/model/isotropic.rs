@@ -61,9 +61,9 @@ impl Family for Isotropic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::anova::Anova;
+    use crate::model::Anova;
     use crate::model::checks::check_family;
-    use crate::model::mlp::{Activation, Mlp};
+    use crate::model::{Activation, Mlp};
 
     #[test]
     fn is_a_family() {

@@ -1,13 +1,15 @@
-//! The families of this crate by name.
+//! The families of this crate by name, and makers of families.
+
+use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::Family;
 use super::anova::{Anova, DEGREE};
 use super::fourier::Fourier;
 use super::matern::Matern;
 use super::mlp::{Activation, Mlp};
 use super::sum::Sum;
-use super::{Family, FamilyMaker};
 use crate::encode::{AxisKind, Domain};
 
 /// Cosines and sines of the `fourier` family: enough to carry a few dozen local bumps.
@@ -68,13 +70,13 @@ impl FamilyKind {
     }
 
     /// A maker of the family on the columns of a domain.
-    pub fn maker(&self, domain: &Domain, layers: &Layers) -> FamilyMaker {
+    pub(crate) fn maker(&self, domain: &Domain, layers: &Layers) -> FamilyMaker {
         let (kind, domain, layers) = (self.clone(), domain.clone(), layers.clone());
         FamilyMaker::new(self.name(), move || kind.build(&domain, &layers))
     }
 
     /// The family on the columns of a domain. A column with few values gets no more powers than it can tell apart.
-    pub fn build(&self, domain: &Domain, layers: &Layers) -> Box<dyn Family> {
+    pub(crate) fn build(&self, domain: &Domain, layers: &Layers) -> Box<dyn Family> {
         let d_x = domain.dimension();
         let anova = |degree: usize, interactions: bool| {
             Anova::with_degrees(degrees(domain).map(|most| degree.min(most)).collect(), interactions)
@@ -92,6 +94,26 @@ impl FamilyKind {
             Self::Matern => Box::new(Matern::new(d_x)),
             Self::Mlp => Box::new(Mlp::new(d_x, &layers.hidden, layers.activation)),
         }
+    }
+}
+
+/// Makes a new family for each fit, at the centres of its hyper-priors.
+#[derive(Clone)]
+pub struct FamilyMaker {
+    /// The name of the family, as users see it.
+    pub name: String,
+    make: Arc<dyn Fn() -> Box<dyn Family> + Send + Sync>,
+}
+
+impl FamilyMaker {
+    /// `make` is called once for each fit.
+    pub fn new(name: &str, make: impl Fn() -> Box<dyn Family> + Send + Sync + 'static) -> Self {
+        Self { name: name.to_owned(), make: Arc::new(make) }
+    }
+
+    /// A new instance of the family.
+    pub fn make(&self) -> Box<dyn Family> {
+        (self.make)()
     }
 }
 

@@ -193,7 +193,7 @@ mod tests {
         (family, a, b)
     }
 
-    /// By the definition.
+    /// The kernel by its definition, with plain loops.
     fn covariance(family: &Matern, a: &[f64], b: &[f64]) -> f64 {
         let scaled =
             a.iter().zip(b).zip(&family.inverse_lengthscales).map(|((a, b), i)| ((a - b) * i).powi(2));

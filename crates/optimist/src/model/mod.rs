@@ -8,18 +8,25 @@
 //! differences, the prior is N(0, 1) for each weight, and inner products use explicit gradients. Every family of this crate has
 //! exact gradients, and the large ones structured inner products: O(d_x), not O(d_w).
 
-pub mod anova;
+mod anova;
 #[cfg(test)]
 pub(crate) mod checks;
-pub mod fourier;
-pub mod isotropic;
-pub mod kind;
-pub mod matern;
-pub mod mlp;
-pub mod sum;
+pub(crate) mod embedded;
+mod fourier;
+pub(crate) mod isotropic;
+pub(crate) mod kind;
+mod matern;
+mod mlp;
+mod sum;
 
-use std::sync::Arc;
-
+pub use self::anova::Anova;
+pub(crate) use self::embedded::Embedded;
+pub use self::embedded::{Point, Points};
+pub use self::fourier::{Fourier, Kernel};
+pub(crate) use self::kind::FamilyMaker;
+pub use self::matern::Matern;
+pub use self::mlp::{Activation, Mlp};
+pub use self::sum::Sum;
 pub use crate::linalg::{Matrix, View};
 use crate::linalg::{add_scaled, dot};
 use crate::optimizer::Rng;
@@ -38,61 +45,6 @@ impl Scale {
     pub fn standard(&self, log_scale: f64) -> f64 {
         if self.std > 0.0 { (log_scale - self.mean) / self.std } else { 0.0 }
     }
-}
-
-/// Points with their embeddings, one row per point in both matrices: what the dual form works with.
-#[derive(Debug, Clone, Default)]
-pub struct Embedded {
-    /// The points, in model coordinates. (n, d_x)
-    pub x: Matrix,
-    /// The embeddings, which `Family::gram` works with: see [`Family::embed`]. (n, n_embedded)
-    pub e: Matrix,
-}
-
-impl Embedded {
-    /// Embeds the rows of `x` at the weights `w`.
-    pub fn new(family: &dyn Family, w: &[f64], x: Matrix) -> Self {
-        let mut e = Matrix::zeros(x.rows(), family.n_embedded());
-        for i in 0..x.rows() {
-            family.embed(w, x.row(i), e.row_mut(i));
-        }
-        Self { x, e }
-    }
-
-    /// Updates the embeddings after the family's scales have changed.
-    pub fn update(&mut self, family: &dyn Family, w: &[f64]) {
-        for (i, x) in self.x.iter_rows().enumerate() {
-            family.embed_again(w, x, self.e.row_mut(i));
-        }
-    }
-
-    /// All points, borrowed.
-    pub fn points(&self) -> Points<'_> {
-        Points { x: self.x.view(), e: self.e.view() }
-    }
-
-    /// Point `i`, borrowed.
-    pub fn point(&self, i: usize) -> Point<'_> {
-        Point { x: self.x.row(i), e: self.e.row(i) }
-    }
-}
-
-/// Points with their embeddings, borrowed.
-#[derive(Debug, Clone, Copy)]
-pub struct Points<'a> {
-    /// The points, in model coordinates. (n, d_x)
-    pub x: View<'a>,
-    /// Their embeddings: see [`Family::embed`]. (n, n_embedded)
-    pub e: View<'a>,
-}
-
-/// One point with its embedding.
-#[derive(Debug, Clone, Copy)]
-pub struct Point<'a> {
-    /// The point, in model coordinates. (d_x)
-    pub x: &'a [f64],
-    /// The embedding: see [`Family::embed`]. (n_embedded)
-    pub e: &'a [f64],
 }
 
 /// A parametric family f_w(x) with a Gaussian prior over its weights.
@@ -229,26 +181,6 @@ pub trait Family: Send + Sync {
         self.prior_std(&mut std);
         along.iter_mut().zip(std).for_each(|(a, s)| *a *= s);
         self.grad_x_along(w, &along, x.x, out);
-    }
-}
-
-/// Makes a new family for each fit, at the centres of its hyper-priors.
-#[derive(Clone)]
-pub struct FamilyMaker {
-    /// The name of the family, as users see it.
-    pub name: String,
-    make: Arc<dyn Fn() -> Box<dyn Family> + Send + Sync>,
-}
-
-impl FamilyMaker {
-    /// `make` is called once for each fit.
-    pub fn new(name: &str, make: impl Fn() -> Box<dyn Family> + Send + Sync + 'static) -> Self {
-        Self { name: name.to_owned(), make: Arc::new(make) }
-    }
-
-    /// A new instance of the family.
-    pub fn make(&self) -> Box<dyn Family> {
-        (self.make)()
     }
 }
 

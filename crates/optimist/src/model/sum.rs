@@ -195,10 +195,9 @@ impl Family for Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::anova::Anova;
     use crate::model::checks::check_family;
-    use crate::model::fourier::Fourier;
-    use crate::model::mlp::{Activation, Mlp};
+    use crate::model::{Activation, Mlp};
+    use crate::model::{Anova, Fourier};
 
     fn two_fouriers() -> Sum {
         Sum::new(vec![Box::new(Fourier::new(3, 10, 1)), Box::new(Fourier::new(3, 6, 2))])

@@ -252,9 +252,7 @@ impl Damping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Family;
-    use crate::model::fourier::Fourier;
-    use crate::model::mlp::{Activation, Mlp};
+    use crate::model::{Activation, Family, Fourier, Mlp};
     use crate::optimizer::{Rng, rng};
     use rand::RngExt;
     use rand_distr::{Distribution, StandardNormal};

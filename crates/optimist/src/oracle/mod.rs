@@ -194,8 +194,7 @@ impl Prior {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::fourier::Fourier;
-    use crate::model::mlp::{Activation, Mlp};
+    use crate::model::{Activation, Fourier, Mlp};
     use crate::optimizer::rng;
 
     fn grid(n: usize) -> Matrix {

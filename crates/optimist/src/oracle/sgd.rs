@@ -66,9 +66,7 @@ fn mean_squared_error(problem: &Problem<'_>, w: &[f64], gradient: &mut [f64]) ->
 mod tests {
     use super::*;
     use crate::linalg::{Matrix, dot};
-    use crate::model::Family;
-    use crate::model::anova::Anova;
-    use crate::model::mlp::Mlp;
+    use crate::model::{Anova, Family, Mlp};
     use crate::optimizer::rng;
     use rand::RngExt;
 

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::{Aim, DefaultSettings, OracleRate, PaperSettings, Settings, TheorySettings, auto};
 use crate::error::MethodError;
+use crate::model::Activation;
 use crate::model::kind::{FamilyKind, Layers};
-use crate::model::mlp::Activation;
 use crate::schedule::Constants;
 use crate::trust_region::TrustRegion;
 

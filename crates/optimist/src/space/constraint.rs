@@ -35,7 +35,7 @@ pub enum Relation {
     AtMost,
     /// `>=`, at least.
     AtLeast,
-    /// `=`, exactly.
+    /// `=`, equal to.
     Equal,
 }
 
