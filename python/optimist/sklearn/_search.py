@@ -24,7 +24,7 @@ from ._rounds import Rounds
 from ._spaces import Plan, plans
 
 
-class OptimistSearchCV(BaseSearchCV, metaclass=ABCMeta):  # as it is at run time  # type: ignore[misc]
+class OptimistSearchCV(BaseSearchCV, metaclass=ABCMeta):  # type: ignore[misc]  # the metaclass is that of run time
     """Searches the parameters of an estimator by cross-validation, learning from each candidate which one to try next.
 
     Takes the arguments of `RandomizedSearchCV` and of scikit-optimize's `BayesSearchCV`.
