@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ._packages import needed
+
 
 @dataclass(frozen=True)
 class Marks:
@@ -195,12 +197,11 @@ def _text_or_number(value: Any) -> Any:
 
 def to_matplotlib(data: Mapping[str, Any]) -> Any:
     """A figure with a frame for each chart."""
-    from matplotlib.figure import Figure
-
+    figures = needed("matplotlib.figure", "to_matplotlib", "matplotlib", "optimist[plot]")
     found = charts(data)
     columns = min(3, len(found)) or 1
     rows = -(-len(found) // columns) or 1
-    figure = Figure(figsize=(5 * columns, 3.6 * rows), layout="constrained")
+    figure = figures.Figure(figsize=(5 * columns, 3.6 * rows), layout="constrained")
     for i, chart in enumerate(found):
         axes = figure.add_subplot(rows, columns, i + 1)
         axes.set(title=chart.title, xlabel=chart.x_label, ylabel=chart.y_label)
@@ -223,13 +224,12 @@ def to_matplotlib(data: Mapping[str, Any]) -> Any:
 
 def to_plotly(data: Mapping[str, Any]) -> Any:
     """A figure with a frame for each chart."""
-    from plotly import graph_objects as go
-    from plotly.subplots import make_subplots
-
+    go = needed("plotly.graph_objects", "to_plotly", "plotly", "optimist[plot]")
+    subplots = needed("plotly.subplots", "to_plotly", "plotly", "optimist[plot]")
     found = charts(data)
     columns = min(3, len(found)) or 1
     rows = -(-len(found) // columns) or 1
-    figure = make_subplots(rows=rows, cols=columns, subplot_titles=[chart.title for chart in found])
+    figure = subplots.make_subplots(rows=rows, cols=columns, subplot_titles=[chart.title for chart in found])
     for i, chart in enumerate(found):
         place: dict[str, Any] = {"row": i // columns + 1, "col": i % columns + 1}
         figure.update_xaxes(title_text=chart.x_label, **place)

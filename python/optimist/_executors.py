@@ -13,6 +13,7 @@ from typing import Any
 
 from . import _arguments
 from ._errors import StudyError
+from ._packages import needed
 
 
 class ClusterFuture(Future[Any]):
@@ -69,10 +70,7 @@ class RayExecutor(ClusterExecutor):
     """Each trial is a Ray task."""
 
     def __init__(self, workers: int | None, options: Mapping[str, Any]) -> None:
-        try:
-            import ray
-        except ImportError as error:
-            raise ImportError('op.ray needs Ray; install it with: pip install "optimist[ray]"') from error
+        ray = needed("ray", "op.ray", "Ray", "optimist[ray]")
         if not ray.is_initialized():
             ray.init()
         self._ray = ray
@@ -100,10 +98,7 @@ class DaskExecutor(ClusterExecutor):
     """Each trial is a Dask task."""
 
     def __init__(self, client: Any, workers: int | None, options: Mapping[str, Any]) -> None:
-        try:
-            import distributed
-        except ImportError as error:
-            raise ImportError('op.dask needs Dask; install it with: pip install "optimist[dask]"') from error
+        distributed = needed("distributed", "op.dask", "Dask", "optimist[dask]")
         self._distributed = distributed
         self._client = client if isinstance(client, distributed.Client) else distributed.Client(client)
         self._executor = self._client.get_executor(pure=False, **options)  # equal points are measured twice

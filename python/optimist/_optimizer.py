@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar, overload
 from . import _arguments, _native
 from ._errors import StudyError
 from ._objective import float_of
+from ._packages import needed
 from ._policy import Family, GoUcb, table_of
 from ._space import Space, SpaceLike
 
@@ -103,8 +104,7 @@ class Optimizer:
 
     def ask_array(self, k: int | None = None) -> Any:
         """Like :meth:`ask`, but encoded, as a numpy array of shape (dimension,) or (k, dimension)."""
-        import numpy
-
+        numpy = needed("numpy", "ask_array", "numpy", "numpy")
         return numpy.array(self._ask() if k is None else [self._ask() for _ in range(_arguments.whole(k, "k"))])
 
     def _ask(self) -> list[float]:
@@ -166,8 +166,7 @@ class Optimizer:
         With the true weights `w_star` of the family and the highest value `optimum`, also whether these are in the ball, and the
         regret.
         """
-        import pandas
-
+        pandas = needed("pandas", "round_reports", "pandas", "optimist[pandas]")
         method = self._made_with[0]
         if (method.table() if isinstance(method, GoUcb) else table_of(method)).get("preset") != "theory":
             raise StudyError('only preset "theory" reports its rounds; use op.Optimizer(space, op.GoUcb("theory"))')

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Literal
 
 from ._errors import StudyError
+from ._packages import needed
 
 
 @dataclass(frozen=True)
@@ -40,15 +41,13 @@ class Family:
         """As the engine calls it."""
         value, grad_w, grad_x = self.value, self.grad_w, self.grad_x
         if self.differentiate == "jax":
-            import jax
-
+            jax = needed("jax", 'differentiate="jax"', "JAX", "jax")
             value, grad_w, grad_x = (
                 partial(_in_jax, jax.jit(function))
                 for function in (value, grad_w or jax.grad(value, 0), grad_x or jax.grad(value, 1))
             )
         elif self.differentiate == "autograd":
-            import autograd
-
+            autograd = needed("autograd", 'differentiate="autograd"', "autograd", "autograd")
             grad_w, grad_x = grad_w or autograd.grad(value, 0), grad_x or autograd.grad(value, 1)
         elif self.differentiate is not None:
             raise StudyError(f'differentiate must be "jax" or "autograd", got {self.differentiate!r}')

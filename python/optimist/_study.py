@@ -496,18 +496,18 @@ class Study:
 
     def to_pandas(self) -> Any:
         """Every trial as a row of a pandas data frame."""
-        import pandas
-
         from ._frame import columns_of
+        from ._packages import needed
 
+        pandas = needed("pandas", "to_pandas", "pandas", "optimist[pandas]")
         return pandas.DataFrame(columns_of(self._records(), self.space, self._names()))
 
     def to_polars(self) -> Any:
         """Every trial as a row of a polars data frame."""
-        import polars
-
         from ._frame import columns_of
+        from ._packages import needed
 
+        polars = needed("polars", "to_polars", "polars", "optimist[polars]")
         return polars.DataFrame(columns_of(self._records(), self.space, self._names()), strict=False)
 
     def plot(self, *kinds: str) -> Plot:

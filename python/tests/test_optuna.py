@@ -483,7 +483,7 @@ def test_without_optuna_the_import_says_what_to_install() -> None:
         "import sys; sys.modules['optuna'] = None\ntry:\n    import optimist.optuna\nexcept ImportError as error: print(error)"
     )
     found = subprocess.check_output([sys.executable, "-c", script], text=True, env={"PYTHONPATH": ":".join(sys.path)})
-    assert found == "optimist.optuna needs Optuna; install it with `pip install 'optimist[optuna]'`\n"
+    assert found == 'optimist.optuna needs Optuna; install it with: pip install "optimist[optuna]"\n'
 
 
 def test_optuna_is_imported_only_when_it_is_asked_for() -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import functools
-import importlib
 import json
 import math
 import os
@@ -13,12 +12,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -537,24 +534,6 @@ def test_a_limit_on_trials_holds_for_batches() -> None:
     with ThreadPoolExecutor(4) as executor:
         study.run(bowl, executor=executor, trials=6)
     assert len(study) == 6
-
-
-@pytest.mark.parametrize(
-    ("package", "use"),
-    [
-        ("ray", lambda: op.ray()),
-        ("distributed", lambda: op.dask()),
-        ("ray.tune", lambda: importlib.import_module("optimist.ray").OptimistSearch),
-    ],
-)
-def test_a_missing_package_gives_the_command_that_installs_it(
-    package: str, use: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in [name for name in sys.modules if name.startswith("optimist._ray")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match=r'install it with: pip install "optimist\[(ray|dask)\]"'):
-        use()
 
 
 def test_progress_is_shown_where_it_is_wanted(capfd: pytest.CaptureFixture[str]) -> None:

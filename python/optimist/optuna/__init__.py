@@ -6,8 +6,10 @@
 
 try:
     import optuna  # noqa: F401
-except ImportError:
-    raise ImportError("optimist.optuna needs Optuna; install it with `pip install 'optimist[optuna]'`") from None
+except ImportError as _error:
+    from .._packages import missing as _missing
+
+    raise _missing("optimist.optuna", "Optuna", "optimist[optuna]") from _error
 
 from ._importance import OptimistImportanceEvaluator
 from ._sampler import OptimistSampler

@@ -13,8 +13,10 @@ True
 
 try:
     import sklearn as _sklearn  # noqa: F401
-except ImportError:
-    raise ImportError("optimist.sklearn needs scikit-learn; pip install 'optimist[sklearn]'") from None
+except ImportError as _error:
+    from .._packages import missing as _missing
+
+    raise _missing("optimist.sklearn", "scikit-learn", "optimist[sklearn]") from _error
 
 from ._search import BayesSearchCV, OptimistSearchCV
 

@@ -14,7 +14,9 @@ try:
     import numpy as _numpy  # noqa: F401
     import scipy as _scipy  # noqa: F401
 except ImportError as _error:
-    raise ImportError(f"optimist.skopt needs {_error.name}; pip install 'optimist[skopt]'") from None
+    from .._packages import missing as _missing
+
+    raise _missing("optimist.skopt", str(_error.name), "optimist[skopt]") from _error
 
 from . import callbacks, optimizer, space, utils
 from ._minimize import dummy_minimize, forest_minimize, gbrt_minimize, gp_minimize

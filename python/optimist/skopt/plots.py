@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult
 
+from .._packages import needed
 from ._dimensions import Categorical, Dimension
 from .utils import expected_minimum, expected_minimum_random_sampling
 
@@ -179,11 +180,7 @@ Shown = tuple[int, Dimension, str]
 
 
 def _pyplot() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise ImportError("optimist.skopt.plots needs matplotlib; pip install 'optimist[plot]'") from None
-    return pyplot
+    return needed("matplotlib.pyplot", "optimist.skopt.plots", "matplotlib", "optimist[plot]")
 
 
 def _axes(ax: Any, title: str, x_label: str, y_label: str, yscale: str | None) -> Any:

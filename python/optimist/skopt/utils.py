@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult
 
+from .._packages import needed
 from ._dimensions import Dimension, Integer, Real, check_random_state
 from ._result import create_result
 
@@ -49,11 +50,7 @@ def load(filename: str | os.PathLike[str], **kwargs: Any) -> OptimizeResult:
 
 
 def _joblib() -> Any:
-    try:
-        import joblib
-    except ImportError:
-        raise ImportError("dump and load need joblib; pip install 'optimist[skopt]'") from None
-    return joblib
+    return needed("joblib", "optimist.skopt.dump", "joblib", "optimist[skopt]")
 
 
 def expected_minimum(res: OptimizeResult, n_random_starts: int = 20, random_state: Any = None) -> tuple[list[Any], float]:
