@@ -1,13 +1,14 @@
 """A searcher for Ray Tune, over a study.
 
-Given: Tune's calls. Gives: configurations. The study has everything that was suggested and told, so that a searcher that is
-restored suggests what the one that was saved would have. What Tune reports as the end of a trial may be a stop by a scheduler:
-`_ray_curves` judges that.
+Given: Tune's calls. Gives: configurations. The study holds everything that was suggested and told, so a restored searcher
+suggests what the saved one would have. What Tune reports as the end of a trial may be a stop by a scheduler: `_ray_curves`
+decides which.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 from . import _arguments
 from ._errors import ReturnTypeError, StudyError
 from ._objective import Failure, measured
+from ._outcomes import Maximize, Minimize, Wanted, written
+from ._packages import missing
 from ._policy import GoUcb
 from ._space import Space
 from ._study import Study
@@ -24,47 +27,55 @@ try:
     from ray.tune.result import DEFAULT_METRIC
     from ray.tune.search import Searcher
 except ImportError as _missing:
-    raise ImportError('optimist.ray.OptimistSearch needs Ray Tune; install it with: pip install "optimist[ray]"') from _missing
+    raise missing("optimist.ray.OptimistSearch", "Ray Tune", "optimist[ray]") from _missing
 
-from ._ray_curves import Curves
+from ._ray_curves import Curves, Told
 from ._ray_space import Layout, is_nested, parameters_of
 
 logger = logging.getLogger("optimist")
 
-#: How many trials are planned if nobody says so.
+#: The plan if neither Tune nor the user says how many trials there will be.
 PLANNED = 50
+
+Metric = str | Sequence[str] | None
 
 
 class OptimistSearch(Searcher):  # type: ignore[misc]
     """GO-UCB, or any other optimizer of Optimist, as a searcher for Ray Tune.
 
-    What to search comes from `param_space`, with the domains of Tune or ours, or from `space`; how many trials are planned from
+    The space comes from `param_space`, with Tune's domains or ours, or from `space`; the number of planned trials comes from
     `num_samples`.
 
     Args:
-        space: Parameters, if `param_space` has none: written as there, or anything that :class:`optimist.Study` takes.
-        metric: What is reported; as in `TuneConfig`. Needed here if `param_space` is empty, since Tune then doesn't pass it on.
-        mode: `"min"` or `"max"`; likewise.
+        space: The parameters, if `param_space` has none: written as they would be there, or any space that
+            :class:`optimist.Study` takes.
+        metric: The name of the reported value, as in `TuneConfig`. Needed here if `param_space` is empty, since Tune doesn't pass
+            it on then. A list of names optimizes several metrics: `study.front` has the trade-offs.
+        mode: `"min"` or `"max"`, or a list with one for each metric.
+        outcomes: Metrics with goals and constraints, in place of `metric` and `mode`:
+            `{"error": "minimize", "memory_gb": op.AtMost(8)}`.
         points_to_evaluate: Configurations to try first.
-        evaluated_rewards: What these gave, if they were tried already; they are then learnt from and not tried again.
-        trials: How many are planned, if Tune doesn't say so.
-        seed: Same seed and same reports, same suggestions.
-        optimizer: As of :class:`optimist.Study`.
+        evaluated_rewards: The values of those configurations, if you know them: the searcher learns from them and doesn't
+            run them again. With several metrics, each is a dictionary, or numbers in the order of the metrics.
+        trials: How many trials are planned, if Tune doesn't say so.
+        seed: The same seed and the same reports give the same suggestions.
+        optimizer: See :class:`optimist.Study`.
         constraints: Linear constraints between parameters, such as `"a + 2*b <= 1"`.
-        time_attr: What says how far a trial has come. A trial that was stopped before others' end is learnt as unfinished: see
-            `docs/guides/ray.md`. `None` takes every trial at its last value.
-        storage: Where to keep the study, for everybody to look at; by default, in memory and in Tune's checkpoints.
-        study_name: Its name there.
+        time_attr: The reported value that says how far a trial has come. A trial that was stopped early counts as unfinished: see
+            `docs/guides/ray.md`. With `None`, every trial counts with its last value.
+        storage: Where to keep the study, so that others can watch it; by default, it's in memory and in Tune's checkpoints.
+        study_name: Its name in that storage.
     """
 
     def __init__(
         self,
         space: Any = None,
-        metric: str | None = None,
-        mode: str | None = None,
+        metric: Metric = None,
+        mode: Metric = None,
         *,
+        outcomes: Mapping[str, Wanted] | None = None,
         points_to_evaluate: Sequence[Mapping[str, Any]] | None = None,
-        evaluated_rewards: Sequence[float] | None = None,
+        evaluated_rewards: Sequence[Any] | None = None,
         trials: int | None = None,
         seed: int = 0,
         optimizer: str | Mapping[str, Any] | GoUcb = "go-ucb",
@@ -73,7 +84,12 @@ class OptimistSearch(Searcher):  # type: ignore[misc]
         storage: str | None = None,
         study_name: str = "ray-tune",
     ) -> None:
-        _check_one(metric, mode)
+        if outcomes is not None and (metric is not None or mode is not None):
+            raise StudyError("give outcomes, or metric and mode, not both")
+        #: Goals and constraints by name, if there are several metrics.
+        self._outcomes = _several(metric, mode) if outcomes is None else dict(outcomes)
+        written(self._outcomes or {})  # what is wrong with them is said here, not in the first trial
+        metric, mode = (list(one) if isinstance(one, (list, tuple)) else one for one in (metric, mode))
         super().__init__(metric=metric, mode=mode)
         self._metric, self._mode = metric, mode
         self._planned = None if trials is None else _arguments.whole(trials, "trials")
@@ -96,12 +112,22 @@ class OptimistSearch(Searcher):  # type: ignore[misc]
         self._ended: set[str] = set()
         self._curves = Curves(time_attr)
 
+    @property
+    def study(self) -> Study:
+        """The study that the searcher keeps: `search.study.front`, `search.study.plot()`, `search.study.verify()`."""
+        return self._ready()
+
     # What Tune says before it begins.
 
     def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any) -> bool:
-        """Takes over the metric, the number of trials and, unless there is one, the space; whether it did the last."""
-        _check_one(metric, mode)
-        self._metric, self._mode = metric or self._metric, mode or self._mode
+        """Takes the metric, the number of trials and, unless it has one, the space from Tune; returns whether it took the space.
+
+        Several metrics stay as they were given to the searcher: Tune's own metric is for its scheduler.
+        """
+        several = _several(metric, mode)
+        if self._outcomes is None:
+            self._outcomes = several
+            self._metric, self._mode = metric or self._metric, mode or self._mode
         if self._planned is None and isinstance(spec.get("num_samples"), int) and spec["num_samples"] > 0:
             self._planned = spec["num_samples"]
         if self._space is not None:
@@ -110,11 +136,11 @@ class OptimistSearch(Searcher):  # type: ignore[misc]
         return True
 
     def set_max_concurrency(self, max_concurrent: int) -> bool:
-        """`ConcurrencyLimiter` limits how many trials run, also with `batch=True`: nothing is left to do here."""
+        """Returns `False`: `ConcurrencyLimiter` limits how many trials run, with `batch=True` too."""
         return False
 
     def _search(self, config: Any, *, is_nested: bool = True) -> None:
-        """Takes over the space of a configuration, if it has one."""
+        """Takes the space of a configuration, if it has one."""
         if is_nested:
             parameters, layout = parameters_of(config)
         else:
@@ -126,7 +152,7 @@ class OptimistSearch(Searcher):  # type: ignore[misc]
             self._space, self._layout = Space(parameters, [*inherited, *constraints]), layout
 
     def _ready(self) -> Study:
-        """The study, which is begun when it is first needed."""
+        """The study, created when it's first needed."""
         if self._study is not None:
             return self._study
         if self._space is None:
@@ -134,14 +160,16 @@ class OptimistSearch(Searcher):  # type: ignore[misc]
                 "there is nothing to search: give domains in tune.Tuner(…, param_space={…}), such as tune.uniform(0, 1), or a "
                 "space in OptimistSearch({…})"
             )
-        if self._mode is None:
+        if self._mode is None and self._outcomes is None:
             raise StudyError(
-                'the searcher does not know what to optimise: write OptimistSearch(…, metric="loss", mode="min"). Tune passes '
-                "on those of TuneConfig only if param_space is not empty"
+                'the searcher does not know what to optimize: write OptimistSearch(…, metric="loss", mode="min"). Tune passes '
+                "on the metric and mode of TuneConfig only if param_space is not empty"
             )
-        self._metric = self._metric or DEFAULT_METRIC
-        direction: Any = "minimize" if self._mode == "min" else "maximize"
-        study = Study(self._name, self._space, direction=direction, trials=self._planned or PLANNED, **self._how)
+        wanted: dict[str, Any] = {"outcomes": self._outcomes}
+        if self._outcomes is None:
+            self._metric = self._metric or DEFAULT_METRIC
+            wanted = {"direction": "minimize" if self._mode == "min" else "maximize"}
+        study = Study(self._name, self._space, trials=self._planned or PLANNED, **wanted, **self._how)
         self._study = study
         points, self._points = self._points, []
         for i, point in enumerate(points):
@@ -154,7 +182,7 @@ class OptimistSearch(Searcher):  # type: ignore[misc]
     # The trials of Tune.
 
     def suggest(self, trial_id: str) -> dict[str, Any] | None:
-        """The configuration of a new trial."""
+        """Returns the configuration of a new trial."""
         study = self._ready()
         if trial_id not in self._numbers:
             self._curves.judge(study)
@@ -165,15 +193,17 @@ class OptimistSearch(Searcher):  # type: ignore[misc]
         """Notes how far a trial has come."""
         number = self._numbers.get(trial_id)
         if number is None or trial_id in self._ended:
-            logger.debug("a report of trial %s, which is not running here", trial_id)
+            logger.debug("ignored a report of trial %s, which isn't running here", trial_id)
             return
-        self._curves.report(number, result, self._value(result))
+        told, problem = self._read(result)
+        if problem is None:
+            self._curves.report(number, result, told)
 
     def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
-        """Learns what became of a trial."""
+        """Learns the result of a trial."""
         number = self._numbers.get(trial_id)
         if number is None or trial_id in self._ended:
-            logger.debug("the end of trial %s, which is not running here", trial_id)
+            logger.debug("ignored the end of trial %s, which isn't running here", trial_id)
             return
         study = self._ready()
         self._ended.add(trial_id)
@@ -182,60 +212,72 @@ class OptimistSearch(Searcher):  # type: ignore[misc]
             study.fail(number, "the trial ended with an error", kind="crashed")
         elif not result:
             if not self._curves.stop(number, study):
-                study.cancel(number)  # it was stopped before it had reported anything
+                study.cancel(number)  # stopped before its first report
         else:
-            value = self._value(result)
-            if isinstance(value, float):
-                self._curves.end(number, result, value, study)
+            told, problem = self._read(result)
+            if problem is None:
+                self._curves.end(number, result, told, study)
             else:
                 self._curves.forget(number)
-                study.fail(number, value, kind="unreadable")
+                study.fail(number, problem, kind="unreadable", values=told if isinstance(told, dict) else None)
 
-    def _value(self, result: Mapping[str, Any]) -> float | str:
-        """The value that was reported, or why there is none."""
-        if self._metric is None or self._metric not in result:
-            return f"the trial has not reported `{self._metric}`"
-        try:
-            found = measured(result[self._metric])
-        except ReturnTypeError as error:
-            return f"`{self._metric}`: {error}"
-        if isinstance(found, Failure):
-            return found.reason
-        if isinstance(found.value, dict):
-            return f"`{self._metric}` is several numbers, not one"
-        return found.value
+    def _read(self, result: Mapping[str, Any]) -> tuple[Told, str | None]:
+        """The value that was reported, or that of each metric, and why it's no use, if it isn't."""
+        if self._outcomes is None:
+            value = _value(result, self._metric)
+            return (value, None) if isinstance(value, float) else (math.nan, value)
+        read = {name: _value(result, name) for name in self._outcomes}
+        told = {name: value for name, value in read.items() if isinstance(value, float)}
+        return told, next((value for value in read.values() if isinstance(value, str)), None)
 
-    # What was tried elsewhere.
+    def _given(self, value: Any) -> Told | None:
+        """A value that the user knows: a number, or with several metrics a dictionary or numbers in the order of the metrics."""
+        if value is None or self._outcomes is None:
+            return None if value is None else float(value)
+        values = value if isinstance(value, Mapping) else dict(zip(self._outcomes, value, strict=True))
+        return {name: float(one) for name, one in values.items()}
+
+    # Trials made elsewhere.
 
     def add_evaluated_point(
         self,
         parameters: dict[str, Any],
-        value: float,
+        value: Any,
         error: bool = False,
         pruned: bool = False,
-        intermediate_values: list[float] | None = None,
+        intermediate_values: list[Any] | None = None,
     ) -> None:
-        """Learns from a trial that was made elsewhere: a value, a failure, or, if it was `pruned`, how far it came."""
-        study = self._ready()
-        point = self._layout.flat(parameters)
-        noise_std = None
-        if pruned and not error:
-            curve = [float(one) for one in intermediate_values or ([] if value is None else [value])]
-            if not curve:
-                return  # nothing is known of it
-            value, noise_std = self._curves.expected(len(curve), curve[-1])
-        outcome = {"state": "failed"} if error or value is None else {"value": float(value), "noise_std": noise_std}
-        study.import_trials([{**outcome, "params": point}])
+        """Learns from a trial made elsewhere: from its value, its failure or, if it was `pruned`, from how far it came.
 
-    # Copies, and what was saved: Tune calls these all the time.
+        With several metrics, a value is a dictionary, or numbers in the order of the metrics.
+        """
+        study = self._ready()
+        told, noise_std = self._given(value), None
+        if pruned and not error:
+            curve = [self._given(one) for one in intermediate_values or ([] if value is None else [value])]
+            if not curve or curve[-1] is None:
+                return  # nothing is known about it
+            told, noise_std = self._curves.expected(len(curve), curve[-1])
+        row: dict[str, Any] = {"params": self._layout.flat(parameters)}
+        if error or told is None:
+            row["state"] = "failed"
+        elif isinstance(told, dict):
+            noises = {f"noise_std_{name}": std for name, std in (noise_std or {}).items()} if isinstance(noise_std, dict) else {}
+            is_whole = all(math.isfinite(told.get(name, math.nan)) for name in self._outcomes or ())
+            row |= {"values": told, **noises, **({} if is_whole else {"state": "failed"})}
+        else:
+            row |= {"value": told, "noise_std": noise_std}
+        study.import_trials([row])
+
+    # Checkpoints: Tune saves all the time.
 
     def save(self, checkpoint_path: str) -> None:
-        """Writes all that is known to a file."""
+        """Writes the searcher's state to a file."""
         with open(checkpoint_path, "wb") as file:
             cloudpickle.dump(self.__dict__, file)
 
     def restore(self, checkpoint_path: str) -> None:
-        """Becomes what was saved. Trials that were suggested afterwards are suggested again."""
+        """Takes over a saved state. Trials suggested after it was saved are suggested again."""
         with open(checkpoint_path, "rb") as file:
             self.__dict__.update(cloudpickle.load(file))
         for trial in [] if self._study is None else self._study.trials:
@@ -243,11 +285,32 @@ class OptimistSearch(Searcher):  # type: ignore[misc]
                 self._ready().put_back(trial.number, "suggested after the searcher was saved")
 
 
-def _check_one(metric: Any, mode: Any) -> None:
-    """Whether this is one metric, and a mode there is."""
-    if isinstance(metric, (list, tuple)) or isinstance(mode, (list, tuple)):
-        raise StudyError(
-            f"the searcher optimises one metric, got {metric!r} and {mode!r}; report a weighted sum of several as one"
-        )
-    if mode not in (None, "min", "max"):
-        raise StudyError(f'mode must be "min" or "max", got {mode!r}')
+def _several(metric: Any, mode: Any) -> dict[str, Wanted] | None:
+    """What is wanted of several metrics; `None` if there is one metric, or none yet."""
+    is_list = isinstance(metric, (list, tuple))
+    modes = list(mode) if isinstance(mode, (list, tuple)) else [mode]
+    for one in modes:
+        if one not in ("min", "max") and (is_list or one is not None):
+            raise StudyError(f'mode must be "min" or "max", got {one!r}')
+    if not is_list:
+        if isinstance(mode, (list, tuple)):
+            raise StudyError(f"got {len(modes)} modes and the metric {metric!r}; give a list of metrics, with one mode for each")
+        return None
+    if len(metric) != len(modes) or len(set(metric)) < len(metric):
+        raise StudyError(f"got the metrics {list(metric)} and the modes {modes}; give each metric once, with one mode for each")
+    return {name: Minimize() if one == "min" else Maximize() for name, one in zip(metric, modes, strict=True)}
+
+
+def _value(result: Mapping[str, Any], metric: Any) -> float | str:
+    """The reported value of a metric, or why there is none."""
+    if metric is None or metric not in result:
+        return f"the trial has not reported `{metric}`"
+    try:
+        found = measured(result[metric])
+    except ReturnTypeError as error:
+        return f"`{metric}`: {error}"
+    if isinstance(found, Failure):
+        return found.reason
+    if isinstance(found.value, dict):
+        return f"`{metric}` is several numbers, not one"
+    return found.value

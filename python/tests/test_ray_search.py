@@ -174,11 +174,76 @@ def test_a_mode_alone_means_the_anonymous_metric() -> None:
     assert study_of(search).get_trial(0).value == 3.0
 
 
-def test_several_metrics_are_refused() -> None:
-    with pytest.raises(op.StudyError, match="the searcher optimises one metric, got .'a', 'b'.*report a weighted sum"):
-        OptimistSearch(metric=["a", "b"], mode=["min", "max"])
-    with pytest.raises(op.StudyError, match="the searcher optimises one metric"):
-        OptimistSearch().set_search_properties(["a", "b"], ["min", "max"], {"x": tune.uniform(0, 1)})
+def begun_with_two(**more: Any) -> OptimistSearch:
+    search = OptimistSearch(metric=["loss", "seconds"], mode=["min", "max"], **more)
+    search.set_search_properties(None, None, {"x": tune.uniform(0, 1)}, num_samples=20)
+    return search
+
+
+def test_several_metrics_are_goals() -> None:
+    search = begun_with_two()
+    for i in range(12):
+        x = search.suggest(str(i))["x"]
+        search.on_trial_complete(trial_id=str(i), result={"loss": x, "seconds": x - x**2 / 3, ITERATION: 1})
+    study = study_of(search)
+    assert study.outcomes == {"loss": op.Minimize(), "seconds": op.Maximize()}
+    assert study.front is not None and len(study.front) > 1 and study.verify()
+
+
+def test_metrics_may_be_constraints() -> None:
+    search = OptimistSearch(outcomes={"loss": "minimize", "memory": op.AtMost(0.5)})
+    assert search.set_search_properties("loss", "max", {"x": tune.uniform(0, 1)}, num_samples=15), "Tune's is the scheduler's"
+    for i in range(15):
+        x = search.suggest(str(i))["x"]
+        search.on_trial_complete(trial_id=str(i), result={"loss": -x, "memory": x, ITERATION: 1})
+    best = study_of(search).best
+    assert best is not None and 0.4 < best.params["x"] <= 0.5 and best.value == -best.params["x"]
+
+
+def test_a_metric_that_is_missing_among_several_is_a_failure_with_the_others() -> None:
+    search = begun_with_two()
+    search.suggest("0")
+    search.on_trial_complete(trial_id="0", result={"loss": 0.5, "seconds": math.nan, ITERATION: 1})
+    trial = study_of(search).get_trial(0)
+    assert trial.state == "failed" and trial.values == {"loss": 0.5}
+    assert trial.reason == "the value must be a finite number, got nan"
+
+
+def test_a_stopped_trial_is_unfinished_in_each_of_several_metrics() -> None:
+    search = begun_with_two()
+    for trial, values in {"a": [(9, 1), (5, 2)], "b": [(8, 1), (6, 3)], "c": [(7, 1)]}.items():
+        search.suggest(trial)
+        reports = [{"loss": loss, "seconds": seconds, ITERATION: i} for i, (loss, seconds) in enumerate(values, 1)]
+        for one in reports if trial != "c" else []:
+            search.on_trial_result(trial, one)
+        search.on_trial_complete(trial_id=trial, result=reports[-1])
+    c = study_of(search).get_trial(2)
+    assert c.values == {"loss": 4.0, "seconds": 2.5} and c.note == "stopped at training_iteration 1 with loss 7, seconds 1"
+    assert c.noise_std == pytest.approx({"loss": math.sqrt(2), "seconds": math.sqrt(0.5)})
+
+
+def test_evaluated_points_may_have_several_values() -> None:
+    search = begun_with_two(points_to_evaluate=[{"x": 0.1}], evaluated_rewards=[(2.0, 3.0)])
+    search.add_evaluated_point({"x": 0.2}, {"loss": 1.0, "seconds": 2.0})
+    search.add_evaluated_point({"x": 0.3}, {"loss": 1.0, "seconds": math.nan})
+    search.add_evaluated_point({"x": 0.4}, None, pruned=True, intermediate_values=[(4.0, 5.0)])
+    assert [(trial.state, dict(trial.values)) for trial in study_of(search).trials] == [
+        ("complete", {"loss": 2.0, "seconds": 3.0}),
+        ("complete", {"loss": 1.0, "seconds": 2.0}),
+        ("failed", {"loss": 1.0}),
+        ("complete", {"loss": 4.0, "seconds": 5.0}),
+    ]
+
+
+def test_metrics_and_modes_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(op.StudyError, match="give each metric once, with one mode for each"):
+        OptimistSearch(metric=["a", "b"], mode=["min"])
+    with pytest.raises(op.StudyError, match="give each metric once, with one mode for each"):
+        OptimistSearch(metric=["a", "a"], mode=["min", "max"])
+    with pytest.raises(op.StudyError, match="give a list of metrics, with one mode for each"):
+        OptimistSearch(metric="a", mode=["min", "max"])
+    with pytest.raises(op.StudyError, match="give outcomes, or metric and mode, not both"):
+        OptimistSearch(metric="a", mode="min", outcomes={"a": "minimize"})
 
 
 # What becomes of trials.
