@@ -1,4 +1,4 @@
-"""The numbers behind a picture as charts, which matplotlib and plotly draw in their own ways."""
+"""The numbers behind a plot as charts, drawn by matplotlib or plotly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._packages import needed
 
 @dataclass(frozen=True)
 class Marks:
-    """Points, a line, bars, a line with a band, or levels over two axes."""
+    """One series of a chart: points, a line, bars, a line with a band, or levels over two axes."""
 
     kind: str
     x: Sequence[Any]
@@ -25,7 +25,7 @@ class Marks:
 
 @dataclass(frozen=True)
 class Chart:
-    """Marks in one frame."""
+    """One chart: a pair of axes with its series."""
 
     title: str
     x_label: str
@@ -34,7 +34,7 @@ class Chart:
 
 
 def charts(data: Mapping[str, Any]) -> list[Chart]:
-    """The charts of all kinds, in their order."""
+    """The charts of each kind, in order."""
     kinds: dict[str, Callable[[Any], Iterator[Chart]]] = {
         "history": _history,
         "front": _front,
@@ -168,7 +168,7 @@ def _edf(steps: list[dict[str, Any]] | dict[str, list[dict[str, Any]]], outcome:
             yield from _edf(of_outcome, name)
         return
     line = Marks("line", [one["value"] for one in steps], [one["part"] for one in steps])
-    yield Chart("Part of trials this good or worse", outcome, "part", [line])
+    yield Chart("Share of trials this good or worse", outcome, "part", [line])
 
 
 def _timeline(trials: list[dict[str, Any]]) -> Iterator[Chart]:
@@ -182,7 +182,7 @@ def _timeline(trials: list[dict[str, Any]]) -> Iterator[Chart]:
 
 
 def _places(values: list[Any]) -> dict[str, float]:
-    """Where each value lies, from 0 to 1: numbers in their range, others in their order."""
+    """Where each value lies on its axis, from 0 to 1: numbers by their size, other values in alphabetical order."""
     known = [value for value in values if value is not None]
     if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in known) and known:
         low, high = min(known), max(known)
@@ -196,7 +196,7 @@ def _text_or_number(value: Any) -> Any:
 
 
 def to_matplotlib(data: Mapping[str, Any]) -> Any:
-    """A figure with a frame for each chart."""
+    """A figure with axes for each chart."""
     figures = needed("matplotlib.figure", "to_matplotlib", "matplotlib", "optimist[plot]")
     found = charts(data)
     columns = min(3, len(found)) or 1
@@ -223,7 +223,7 @@ def to_matplotlib(data: Mapping[str, Any]) -> Any:
 
 
 def to_plotly(data: Mapping[str, Any]) -> Any:
-    """A figure with a frame for each chart."""
+    """A figure with axes for each chart."""
     go = needed("plotly.graph_objects", "to_plotly", "plotly", "optimist[plot]")
     subplots = needed("plotly.subplots", "to_plotly", "plotly", "optimist[plot]")
     found = charts(data)

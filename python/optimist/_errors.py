@@ -1,4 +1,4 @@
-"""What can go wrong, each a subclass of the built-in exception that fits."""
+"""Exceptions: each is a subclass of the built-in one that fits, and of :class:`OptimistError`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 
 class OptimistError(Exception):
-    """Base class of all errors that Optimist raises itself."""
+    """Base class of all of Optimist's own errors."""
 
 
 class StudyError(OptimistError, ValueError):
-    """An invalid argument, or something that cannot be done with a study."""
+    """An invalid argument, or something that a study can't do. It's a `ValueError`."""
 
 
 class SpaceError(StudyError):
-    """A space that cannot be searched, or a point that is not in it."""
+    """A space that can't be searched, or a point outside the space."""
 
 
 class DeclarationError(SpaceError):
@@ -22,32 +22,42 @@ class DeclarationError(SpaceError):
 
 
 class NotFoundError(OptimistError, KeyError):
-    """There is no study with this name, or no trial with this number."""
+    """There is no study with this name, or no trial with this number. It's a `KeyError`."""
 
     def __str__(self) -> str:
         return Exception.__str__(self)  # a KeyError would show the sentence in quotation marks
 
 
 class StorageError(OptimistError, OSError):
-    """Storage cannot be read or written."""
+    """Storage can't be read or written. It's an `OSError`."""
 
-    #: Whether trying again later may help: a full disk, a lock, a server that is away.
+    #: Whether it may work later: the disk is full, the database is locked, the server doesn't answer.
     may_pass: bool = False
 
 
 class ReturnTypeError(OptimistError, TypeError):
-    """An objective returned something that is not a value."""
+    """An objective returned something that isn't a value. It's a `TypeError`."""
 
 
 class InternalError(OptimistError, RuntimeError):
-    """A bug in Optimist."""
+    """A bug in Optimist; please report it. It's a `RuntimeError`."""
 
 
 class Failed(Exception):
-    """Raised by an objective to say that there is no value at this point. The optimizer learns from it.
+    """Raise it in an objective that has no value at this point: the trial fails, and the optimizer learns to avoid such points.
 
     Args:
-        values: Of several outcomes, those that were measured all the same.
+        reason: Why there is no value.
+        values: With several outcomes, those that were measured before it failed.
+
+    >>> import optimist as op
+    >>> def root(x):
+    ...     if x < 0:
+    ...         raise op.Failed("negative")
+    ...     return x**0.5
+    >>> study = op.Study("root", {"x": (-1.0, 1.0)}, direction="maximize", trials=8).run(root)
+    >>> {trial.reason for trial in study.trials if trial.state == "failed"}
+    {'negative'}
     """
 
     def __init__(self, *reason: object, values: Mapping[str, float] | None = None) -> None:
@@ -56,4 +66,4 @@ class Failed(Exception):
 
 
 class Retry(Exception):
-    """Raised by an objective to be tried again with the same parameters, up to the study's `max_attempts`."""
+    """Raise it in an objective to try the same parameters again later, up to the study's `max_attempts` times."""

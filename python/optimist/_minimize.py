@@ -1,4 +1,4 @@
-"""The best input of a function, in one call."""
+"""`minimize` and `maximize`: the best input of a function, in one call."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def minimize(
     progress: bool | None = None,
     **plan: Any,
 ) -> Best:
-    """Finds the input with the lowest value of a function.
+    """Finds the input that minimizes a function.
 
     Args:
-        objective: A function with an argument for each parameter that returns a number; see :meth:`Study.run`.
-        space: Parameters by name; left out if the objective declares them itself.
-        trials: How often the function may be called.
-        workers, executor, timeout, callbacks, progress: As of :meth:`Study.run`.
-        name, storage, optimizer, seed, constraints, plan: As of :class:`Study`.
+        objective: A function with an argument for each parameter, which returns a number; see :meth:`Study.run`.
+        space: Parameters by name; leave it out if the objective declares them itself.
+        trials: How many times the function may be called.
+        workers, executor, timeout, callbacks, progress: See :meth:`Study.run`.
+        name, storage, optimizer, seed, constraints, plan: See :class:`Study`. The default name is that of the function.
 
     >>> best = minimize(lambda x, y: (x - 0.3) ** 2 + y, {"x": (-1.0, 1.0), "y": [0, 1]}, trials=15)
     >>> best.params["y"], abs(best.params["x"] - 0.3) < 0.2
@@ -79,7 +79,7 @@ def maximize(
     progress: bool | None = None,
     **plan: Any,
 ) -> Best:
-    """Finds the input with the highest value of a function; otherwise like :func:`minimize`."""
+    """Finds the input that maximizes a function. Takes the arguments of :func:`minimize`."""
     study = Study(
         name or str(getattr(objective, "__name__", "study")),
         space,
@@ -99,6 +99,7 @@ def _answer(study: Study) -> Best:
     best = study.best if len(study) else None
     if best is None:
         reasons = [trial.reason for trial in study.trials if trial.reason]
-        last = f"; the last one failed because: {reasons[-1]}" if reasons else ""
-        raise StudyError(f"none of {len(study)} trials gave a value{last}")
+        last = f"; the last one failed with: {reasons[-1]}" if reasons else ""
+        n = len(study)
+        raise StudyError(f"{'the only trial returned no' if n == 1 else f'none of the {n} trials returned a'} value{last}")
     return best

@@ -1,4 +1,4 @@
-"""The low level: ask and tell without storage, for loops and papers of one's own."""
+"""The low level: ask and tell without storage, for your own loops and papers."""
 
 from __future__ import annotations
 
@@ -16,36 +16,37 @@ from ._space import Space, SpaceLike
 
 T = TypeVar("T")
 
-#: Parameters by name, or an encoded point: numbers from 0 to 1.
+#: Parameters by name, or an encoded point, whose coordinates are from 0 to 1.
 Point = Mapping[str, Any] | Sequence[float] | Any
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A recommended point."""
+    """A point that an :class:`Optimizer` recommends."""
 
+    #: The active parameters of the point.
     params: dict[str, Any]
-    #: What is expected there.
+    #: The value that the model expects.
     mean: float
-    #: How unsure that is, one standard deviation; `None` if there is no model.
+    #: The standard deviation of that expectation; `None` if the optimizer has no model.
     std: float | None
 
 
 class Optimizer:
-    """Suggests points, given the values of others. It stores nothing.
+    """Suggests points and learns from their values. It stores nothing.
 
-    Points are dictionaries of parameters, or encoded: arrays of numbers from 0 to 1, one for each number and each choice. Any
-    point may be told, also one that was never asked for. The same seed and the same calls give the same points, those of
-    a :class:`Study` and of the Rust library.
+    A point is a dictionary of parameters, or encoded: an array of numbers from 0 to 1, with one coordinate for each number and
+    one for each choice. You can tell the value of any point, even if you didn't ask for it. The same seed and the same calls
+    give the same points as a :class:`Study` and as the Rust library.
 
     Args:
-        space: As of :class:`Study`.
-        method: `"go-ucb"`, `"go-ucb:theory"`, `"tpe"`, …, a table of settings, or :class:`GoUcb`, which also takes a family of
-            your own.
-        trials: How many are planned.
-        seed: For all that is random.
-        direction: Which way is better: `"maximize"`, as in the paper, or `"minimize"`.
-        constraints: As of :class:`Study`.
+        space: Parameters by name; see :class:`Space`.
+        method: `"go-ucb"`, `"go-ucb:theory"`, `"tpe"`, …, a dictionary of settings, or a :class:`GoUcb`, which also takes your
+            own family of functions.
+        trials: How many trials you plan.
+        seed: The same seed and the same calls give the same points.
+        direction: `"maximize"`, as in the paper, or `"minimize"`.
+        constraints: Linear constraints between parameters, such as `"a + 2*b <= 1"`.
 
     >>> optimizer = Optimizer({"x": (0.0, 1.0)}, trials=10)
     >>> for _ in range(10):
@@ -66,13 +67,13 @@ class Optimizer:
         constraints: str | Iterable[str] = (),
     ) -> None:
         self.space = Space(space, constraints)
-        #: Which way is better.
+        #: `"maximize"` or `"minimize"`.
         self.direction = _arguments.direction(direction)
         self._sign = 1.0 if direction == "maximize" else -1.0
         self._made_with = (method, _arguments.whole(trials, "trials"), _arguments.seed(seed))
-        #: How many points were asked for.
+        #: How many points you have asked for.
         self.n_asked = 0
-        #: How the last of them was found, in the words of the log.
+        #: How the last of them was found, in the form in which a study's log has it.
         self.why: dict[str, Any] = {}
         self._calls: list[tuple[str, tuple[Any, ...]]] = []
         self._engine = self._build()
@@ -89,7 +90,7 @@ class Optimizer:
 
     @property
     def dimension(self) -> int:
-        """How many numbers an encoded point has."""
+        """How many coordinates an encoded point has."""
         return self._engine.dimension
 
     @overload
@@ -97,7 +98,10 @@ class Optimizer:
     @overload
     def ask(self, k: int) -> list[dict[str, Any]]: ...
     def ask(self, k: int | None = None) -> dict[str, Any] | list[dict[str, Any]]:
-        """Returns the next point, or `k` points to try at the same time. They are pending until told or withdrawn."""
+        """Returns the next point, or a list of `k` points to try at the same time.
+
+        Points are pending until you tell or withdraw them.
+        """
         if k is None:
             return self.decode(self._ask())
         return [self.decode(self._ask()) for _ in range(_arguments.whole(k, "k"))]
@@ -115,7 +119,13 @@ class Optimizer:
         return x
 
     def tell(self, point: Point, value: Any, noise_std: Any = None) -> None:
-        """Tells the value of a point, or of several points. NaN or an infinity says that the trial failed."""
+        """Tells the value of a point, or the values of several. NaN and infinities say that the trial failed.
+
+        Args:
+            point: A point, or a sequence of points.
+            value: Its value, or a value for each point.
+            noise_std: Standard deviation of the noise, the same for all or one for each point; estimated if you leave it out.
+        """
         if not isinstance(point, Mapping) and _is_several(point):
             noises = noise_std if hasattr(noise_std, "__len__") else [noise_std] * len(point)
             if not len(point) == len(value) == len(noises):
@@ -132,51 +142,53 @@ class Optimizer:
         self._do("propose", self.encode(point))
 
     def withdraw(self, point: Point) -> None:
-        """Forgets a pending point: it will not be told."""
+        """Forgets a pending point, whose value you won't tell."""
         self._do("withdraw", self.encode(point))
 
     def recommend(self) -> Recommendation | None:
-        """The recommended point: the one with the best expected value. `None` before the first value."""
+        """Returns the recommended point: the one with the best expected value. `None` before the first value."""
         best = self.ranking(1)
         return best[0] if best else None
 
     def ranking(self, n: int) -> list[Recommendation]:
-        """The best `n` points so far, the recommended one first."""
+        """Returns the best `n` points so far, starting with the recommended one."""
         n = _arguments.whole(n, "n")
         ranking = self._thought(lambda: self._engine.ranking(n))
         return [Recommendation(self.decode(x), self._sign * mean, std) for x, mean, std in ranking]
 
     def expected_gain(self) -> float | None:
-        """Expected improvement of the best value by the next point; `None` if the optimizer cannot say."""
+        """Returns by how much the next point is expected to improve the best value; `None` if the optimizer can't tell."""
         return self._thought(lambda: self._engine.expected_gain())
 
     def predict(self, points: Sequence[Point]) -> list[tuple[float, float]] | None:
-        """Mean and standard deviation at each of several points, noise not included; `None` before there is a model."""
+        """Returns the mean and the standard deviation at each point, without noise; `None` before there is a model."""
         encoded = [self.encode(point) for point in points]
         predicted = self._thought(lambda: self._engine.predict(encoded))
         return None if predicted is None else [(self._sign * mean, std) for mean, std in predicted]
 
     def warnings(self) -> list[str]:
-        """What you should know about how points were suggested. Usually empty."""
+        """Returns problems with how points are suggested, one sentence each. Usually empty."""
         return self._engine.warnings()
 
     def round_reports(self, *, w_star: Sequence[float] | None = None, optimum: float | None = None) -> Any:
-        """Preset `theory`: the quantities of the proofs in each round of Phase II, as a pandas data frame with one row per round.
+        """Returns the quantities of the proofs in each round of Phase II, as a pandas data frame. Needs the preset `theory`.
 
-        With the true weights `w_star` of the family and the highest value `optimum`, also whether these are in the ball, and the
-        regret.
+        Args:
+            w_star: The true weights of the family, if you know them: then the frame also says whether they're in the confidence
+                ball, and has the regret.
+            optimum: The highest value of the objective; needed with `w_star`.
         """
         pandas = needed("pandas", "round_reports", "pandas", "optimist[pandas]")
         method = self._made_with[0]
         if (method.table() if isinstance(method, GoUcb) else table_of(method)).get("preset") != "theory":
-            raise StudyError('only preset "theory" reports its rounds; use op.Optimizer(space, op.GoUcb("theory"))')
+            raise StudyError('only the preset "theory" reports its rounds; use op.Optimizer(space, op.GoUcb("theory"))')
         if (w_star is None) != (optimum is None):
             raise StudyError("give both w_star and optimum, or neither")
         truth = None if w_star is None or optimum is None else ([float(w) for w in w_star], float(optimum))
         return pandas.DataFrame(self._engine.round_reports(truth))
 
     def encode(self, point: Point) -> list[float]:
-        """A point as numbers from 0 to 1."""
+        """Encodes a point: returns its coordinates, from 0 to 1."""
         if isinstance(point, Mapping):
             return self._engine.encode(self.space.encode(point))
         if _is_several(point):
@@ -184,11 +196,11 @@ class Optimizer:
         return [float(x) for x in point]
 
     def decode(self, x: Sequence[float] | Any) -> dict[str, Any]:
-        """The parameters of an encoded point."""
+        """Decodes a point: returns its parameters."""
         return self.space.decode(self._engine.decode([float(one) for one in x]))
 
     def _thought(self, think: Callable[[], T]) -> T:
-        """What the model says. If its family raised or was interrupted, the model is rebuilt from what was told."""
+        """Asks the model. If the family raised or was interrupted, rebuilds the model from what was told."""
         try:
             return think()
         except BaseException:
@@ -213,7 +225,7 @@ class Optimizer:
 
 
 def _is_several(points: Any) -> bool:
-    """Whether these are points and not the coordinates of one."""
+    """Whether these are points, and not the coordinates of one point."""
     if not hasattr(points, "__len__") or not hasattr(points, "__getitem__") or isinstance(points, (str, bytes)):
-        raise TypeError(f"a point must be a dictionary, or an array of numbers from 0 to 1, got {type(points).__name__}")
+        raise TypeError(f"a point must be a dictionary or an array of numbers from 0 to 1, got {type(points).__name__}")
     return len(points) == 0 or not (isinstance(points[0], (int, float)) or getattr(points[0], "ndim", 1) == 0)

@@ -1,4 +1,4 @@
-"""What is measured in a trial, and what is wanted of it."""
+"""Outcomes: what a trial measures, and what you want of it."""
 
 from __future__ import annotations
 
@@ -12,37 +12,52 @@ from ._errors import StudyError
 
 @dataclass(frozen=True)
 class Minimize:
-    """A goal: as small as possible. With several goals, values above `reference` are worth nothing.
+    """A goal for an outcome: as small as possible.
 
-    >>> Minimize(reference=50)
-    Minimize(reference=50)
+    Args:
+        reference: With several goals, values above it are worth nothing. By default, it's inferred from the trials.
+
+    >>> import optimist as op
+    >>> outcomes = {"accuracy": "maximize", "latency_ms": op.Minimize(reference=50), "memory_gb": op.AtMost(8)}
+    >>> op.Study("net", {"depth": (1, 12)}, outcomes=outcomes).outcomes["latency_ms"]
+    Minimize(reference=50.0)
     """
 
+    #: With several goals, values above it are worth nothing.
     reference: float | None = None
 
 
 @dataclass(frozen=True)
 class Maximize:
-    """A goal: as large as possible. With several goals, values below `reference` are worth nothing."""
+    """A goal for an outcome: as large as possible.
 
+    Args:
+        reference: With several goals, values below it are worth nothing. By default, it's inferred from the trials.
+    """
+
+    #: With several goals, values below it are worth nothing.
     reference: float | None = None
 
 
 @dataclass(frozen=True)
 class AtMost:
-    """A constraint on what is measured: no more than `bound`.
+    """A constraint on an outcome: a trial is feasible if it measures no more than `bound`.
 
-    >>> AtMost(8)
-    AtMost(bound=8)
+    >>> import optimist as op
+    >>> study = op.Study("s", {"x": (0.0, 1.0)}, outcomes={"gain": "maximize", "cost": op.AtMost(0.5)}, trials=12)
+    >>> study.run(lambda x: {"gain": x, "cost": x**2}).best.params["x"] ** 2 <= 0.5
+    True
     """
 
+    #: The largest value allowed.
     bound: float
 
 
 @dataclass(frozen=True)
 class AtLeast:
-    """A constraint on what is measured: no less than `bound`."""
+    """A constraint on an outcome: a trial is feasible if it measures no less than `bound`."""
 
+    #: The smallest value allowed.
     bound: float
 
 
@@ -52,7 +67,7 @@ Wanted = Minimize | Maximize | AtMost | AtLeast | Literal["minimize", "maximize"
 def written(outcomes: Mapping[str, Wanted]) -> list[dict[str, Any]]:
     """Outcomes as a definition has them."""
     if not isinstance(outcomes, Mapping):
-        raise TypeError(f"outcomes must be a dictionary of names and what is wanted, got {type(outcomes).__name__}")
+        raise TypeError(f'outcomes must be a dictionary such as {{"cost": "minimize"}}, got {type(outcomes).__name__}')
     return [{"name": _arguments.text(name, "the name of an outcome"), **_written(name, one)} for name, one in outcomes.items()]
 
 
@@ -74,7 +89,7 @@ def _written(name: str, wanted: Wanted) -> dict[str, Any]:
 
 
 def read(definition: Mapping[str, Any]) -> dict[str, Wanted]:
-    """The outcomes of a definition; of a study without named ones, the one that is called `value`."""
+    """The outcomes of a definition; an unnamed one is called `value`."""
     if "outcomes" not in definition:
         return {"value": Minimize() if definition["direction"] == "minimize" else Maximize()}
     return {one["name"]: _read(one) for one in definition["outcomes"]}
@@ -89,5 +104,5 @@ def _read(one: Mapping[str, Any]) -> Wanted:
 
 
 def names_of(definition: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The names of outcomes; `None` if there is one, without a name."""
+    """The names of the outcomes; `None` if the only one has no name."""
     return tuple(one["name"] for one in definition["outcomes"]) if "outcomes" in definition else None

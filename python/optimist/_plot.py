@@ -1,4 +1,4 @@
-"""Plots of a study that show themselves."""
+"""Plots of a study."""
 
 from __future__ import annotations
 
@@ -10,33 +10,39 @@ from ._errors import StudyError
 
 
 class Plot:
-    """A plot of a study: shows itself as SVG in notebooks, and can be saved."""
+    """A plot of a study. A notebook displays it as SVG.
+
+    >>> import optimist as op
+    >>> plot = op.minimize(lambda x: x**2, {"x": (-1.0, 1.0)}, trials=8).study.plot("history")
+    >>> plot.svg.startswith("<svg"), list(plot.data)
+    (True, ['history'])
+    """
 
     def __init__(self, native: _native.Plots) -> None:
         self._native: _native.Plots | Rendered = native
 
     @property
     def data(self) -> dict[str, Any]:
-        """The numbers behind it, by kind."""
+        """The numbers behind the plot, by kind."""
         return dict(self._native.data())
 
     @property
     def svg(self) -> str:
-        """As SVG."""
+        """The plot as SVG."""
         return self._native.svg()
 
     @property
     def png(self) -> bytes:
-        """As a PNG file."""
+        """The plot as the content of a PNG file."""
         return self._native.png()
 
     @property
     def html(self) -> str:
-        """As a self-contained HTML page, with a caption for each plot."""
+        """The plot as a self-contained HTML page with captions."""
         return self._native.html()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file whose name ends in `.svg`, `.png` or `.html`."""
+        """Saves the plot in a file whose name ends in `.svg`, `.png` or `.html`."""
         file = os.fspath(path)
         ending = os.path.splitext(file)[1].lower()
         if ending == ".png":
@@ -46,18 +52,18 @@ class Plot:
         elif ending in (".html", ".htm"):
             content = self.html.encode()
         else:
-            raise StudyError(f"cannot tell what {file} should be; end its name in .svg, .png or .html")
+            raise StudyError(f"cannot tell the format of {file} from its name; end it in .svg, .png or .html")
         with open(file, "wb") as written:
             written.write(content)
 
     def to_matplotlib(self) -> Any:
-        """As a matplotlib figure; matplotlib must be installed."""
+        """Returns the plot as a matplotlib figure."""
         from ._charts import to_matplotlib
 
         return to_matplotlib(self.data)
 
     def to_plotly(self) -> Any:
-        """As a plotly figure; plotly must be installed."""
+        """Returns the plot as a plotly figure."""
         from ._charts import to_plotly
 
         return to_plotly(self.data)
@@ -65,7 +71,7 @@ class Plot:
     def _repr_svg_(self) -> str:
         return self.svg
 
-    # A copy has what was drawn, not the study.
+    # A copy keeps what was drawn, not the study.
 
     def __getstate__(self) -> dict[str, Any]:
         return {"drawn": Rendered(self.svg, self.png, self.html, self.data)}
@@ -78,7 +84,7 @@ class Plot:
 
 
 class Rendered:
-    """A picture that has been drawn, with the methods of `_native.Plots`."""
+    """A plot that has been drawn, with the methods of `_native.Plots`."""
 
     def __init__(self, svg: str, png: bytes, html: str, data: dict[str, Any]) -> None:
         self._forms = (svg, png, html, data)

@@ -1,4 +1,4 @@
-"""Optimizers by name, with their settings."""
+"""`GoUcb`, `Family`, and optimizers by name."""
 
 from __future__ import annotations
 
@@ -15,17 +15,26 @@ from ._packages import needed
 
 @dataclass(frozen=True)
 class Family:
-    """A family of functions f(w, x) for GO-UCB: what it may believe about the objective.
+    """Your own family of functions f(w, x), with which GO-UCB models the objective.
 
     Args:
-        value: f(w, x) as a number, of arrays of numpy if that is installed, and of lists if not.
-        n_weights: How many weights it has.
-        grad_w: The gradient in w. If you leave it out, it comes from the library that `differentiate` names, or from finite
+        value: The function f(w, x), which returns a number. It gets numpy arrays if numpy is installed, and lists otherwise.
+        n_weights: The number of weights in w.
+        grad_w: The gradient in w. If you leave it out, it comes from the library named by `differentiate`, or from finite
             differences.
-        grad_x: The gradient in x, likewise.
-        prior_mean, prior_std: Of each weight; 0 and 1 if they are left out.
-        scaled: Whether x is scaled to [-1, 1] and y standardised; otherwise both are in their own units, and nothing is warped.
-        differentiate: `"jax"`, which also compiles `value`, or `"autograd"`; `value` must be written for it.
+        grad_x: The gradient in x; the same applies.
+        prior_mean, prior_std: The prior mean and standard deviation of each weight; by default 0 and 1.
+        scaled: Whether x is scaled to [-1, 1] and y standardized. By default, both are in their own units, and nothing is warped.
+        differentiate: `"jax"`, which also compiles `value`, or `"autograd"`; `value` must be written for that library.
+
+    >>> import optimist as op
+    >>> line = op.Family(lambda w, x: w[0] + w[1] * x[0], n_weights=2, grad_w=lambda w, x: [1.0, x[0]])
+    >>> optimizer = op.Optimizer({"x": (0.0, 2.0)}, op.GoUcb(family=line), trials=6)
+    >>> for _ in range(6):
+    ...     point = optimizer.ask()
+    ...     optimizer.tell(point, 3 + point["x"])
+    >>> optimizer.recommend().params
+    {'x': 2.0}
     """
 
     value: Callable[[Any, Any], float]
@@ -38,7 +47,7 @@ class Family:
     differentiate: Literal["jax", "autograd"] | None = None
 
     def table(self) -> dict[str, Any]:
-        """As the engine calls it."""
+        """The family as the engine calls it."""
         value, grad_w, grad_x = self.value, self.grad_w, self.grad_x
         if self.differentiate == "jax":
             jax = needed("jax", 'differentiate="jax"', "JAX", "jax")
@@ -63,14 +72,14 @@ class Family:
 
 
 class GoUcb:
-    """GO-UCB with settings: any key of the `[optimizer]` table of a study file.
+    """GO-UCB and its settings: any key of the `[optimizer]` table of a study file.
 
     Args:
         preset: `"default"`, `"paper"` (the constants of the paper's experiments) or `"theory"` (those of its proofs).
-        family: The name of a family of functions, such as `"mlp"`, the paper's network, a list of names, or your own
+        family: The name of a family of functions, such as `"mlp"`, the paper's network; a list of names; or your own
             :class:`Family`.
-        settings: Further settings, such as `exploration`, `explore_trials`, `warp`, `hidden` or, with preset `"theory"`,
-            `constants`. What you leave out is the preset's. `docs/study-file.md` explains them all.
+        settings: More settings, such as `exploration`, `explore_trials`, `warp`, `hidden` or, with the preset `"theory"`,
+            `constants`. Whatever you leave out comes from the preset. `docs/study-file.md` explains them all.
 
     >>> GoUcb("paper", hidden=[25])
     GoUcb(preset='paper', hidden=[25])
@@ -88,7 +97,7 @@ class GoUcb:
         self.settings = settings
 
     def table(self) -> dict[str, Any]:
-        """As a study file has it, but for a family of your own."""
+        """The settings as a study file has them, without your own family."""
         family = {} if self.family is None or isinstance(self.family, Family) else {"family": self.family}
         return {"name": "go-ucb", "preset": self.preset, **family, **self.settings}
 
@@ -102,10 +111,10 @@ class GoUcb:
 
 
 def table_of(optimizer: str | Mapping[str, Any] | GoUcb) -> dict[str, Any]:
-    """An optimizer as a study file has it: `go-ucb:paper` and `go-ucb:family=anova:warp=false` are words for one."""
+    """An optimizer as a study file has it; `"go-ucb:paper"` and `"go-ucb:family=anova:warp=false"` are short for such a table."""
     if isinstance(optimizer, GoUcb):
         if isinstance(optimizer.family, Family):
-            raise StudyError("a family of your own cannot be stored in a study; search with op.Optimizer(space, method=…)")
+            raise StudyError("a study cannot store your own family; search with op.Optimizer(space, method=…)")
         return optimizer.table()
     if isinstance(optimizer, Mapping):
         return dict(optimizer)
@@ -120,7 +129,7 @@ def table_of(optimizer: str | Mapping[str, Any] | GoUcb) -> dict[str, Any]:
 
 
 def _numbers(function: Callable[[Any, Any], Any], w: list[float], x: list[float]) -> list[float]:
-    """What a function of a family gives, as a list."""
+    """Calls a function of a family and returns its result as a list."""
     try:
         import numpy
     except ImportError:
@@ -131,7 +140,7 @@ def _numbers(function: Callable[[Any, Any], Any], w: list[float], x: list[float]
 
 
 def _in_jax(compiled: Callable[[Any, Any], Any], w: Any, x: Any) -> Any:
-    """Calls a function that JAX has compiled, with 64 bits: with 32, its rounding would look like noise."""
+    """Calls a function that JAX has compiled, with 64 bits: with 32, rounding would look like noise."""
     import jax
 
     place: Any = jax if hasattr(jax, "enable_x64") else importlib.import_module("jax.experimental")  # older versions

@@ -1,6 +1,6 @@
-"""What may be varied: parameters, as users write them and as the engine reads them.
+"""Search spaces: parameters, as users write them and as the engine reads them.
 
-Choices may be any objects. The engine knows texts, numbers and truth values; any other object goes by a name.
+Choices may be any objects. The engine knows strings, numbers and booleans; any other object gets a name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ Key = tuple[type, Any]
 
 @dataclass(frozen=True)
 class Float:
-    """Real numbers from `low` to `high`, both included.
+    """A real number from `low` to `high`, both included.
+
+    Args:
+        log: Whether to search on a log scale: from 0.01 to 0.1 is then as far as from 0.1 to 1.
+        step: If set, only `low`, `low + step`, `low + 2 * step`, … are allowed.
+        when: Values of other parameters without which this one isn't there, such as `{"solver": "sgd"}`.
 
     >>> Float(1e-5, 1, log=True)
     Float(low=1e-05, high=1, log=True, step=None, when=None)
@@ -34,7 +39,12 @@ class Float:
 
 @dataclass(frozen=True)
 class Int:
-    """Whole numbers from `low` to `high`, both included.
+    """An integer from `low` to `high`, both included.
+
+    Args:
+        log: Whether to search on a log scale: from 1 to 10 is then as far as from 10 to 100.
+        step: If set, only `low`, `low + step`, `low + 2 * step`, … are allowed.
+        when: Values of other parameters without which this one isn't there, such as `{"solver": "sgd"}`.
 
     >>> Int(1, 12)
     Int(low=1, high=12, log=False, step=None, when=None)
@@ -49,14 +59,22 @@ class Int:
 
 @dataclass(frozen=True)
 class Bool:
-    """`False` or `True`."""
+    """`False` or `True`.
+
+    Args:
+        when: Values of other parameters without which this one isn't there, such as `{"solver": "sgd"}`.
+    """
 
     when: When | None = None
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several values without an order: any objects, or a dictionary that names them.
+    """One of several options, which have no order. In a space, a list is short for it.
+
+    Args:
+        options: Any objects, or a dictionary from names to objects; the names are what the log and the command show.
+        when: Values of other parameters without which this one isn't there, such as `{"solver": "sgd"}`.
 
     >>> Choice(["sgd", "adam"]).options
     ['sgd', 'adam']
@@ -73,8 +91,9 @@ Parameter = Float | Int | Bool | Choice
 class Space:
     """Parameters by name, and linear constraints between them, such as `"a + 2*b <= 1"`.
 
-    Anything that :class:`Study` takes as a space is understood, also dimensions of scikit-optimize, distributions of
-    `scipy.stats` and spaces of ConfigSpace.
+    Wherever you can pass a space, you can also pass a dictionary. Its values may be :class:`Float`, :class:`Int`, :class:`Bool`
+    and :class:`Choice`, lists of choices, tuples `(low, high)` or `(low, high, "log-uniform")`, dimensions of scikit-optimize
+    and distributions of `scipy.stats`. A list of dimensions and a space of ConfigSpace work as well.
 
     >>> space = Space({"lr": (1e-5, 1.0, "log-uniform"), "depth": (1, 12), "solver": ["sgd", "adam"]})
     >>> space.parameters["lr"]
@@ -92,7 +111,7 @@ class Space:
         given = [constraints] if isinstance(constraints, str) else list(constraints)
         for one in given:
             if not isinstance(one, str):
-                raise TypeError(f'a constraint must be a text such as "a + 2*b <= 1", got {one!r}')
+                raise TypeError(f'a constraint must be a string such as "a + 2*b <= 1", got {one!r}')
         inherited = parameters.constraints if isinstance(parameters, Space) else ()
         object.__setattr__(self, "parameters", known)
         object.__setattr__(self, "constraints", (*inherited, *given))
@@ -103,13 +122,13 @@ class Space:
         return name in self.parameters
 
     def to_dict(self) -> dict[str, Any]:
-        """The space as the log keeps it."""
+        """The space as a dictionary, in the form in which the log stores it."""
         parameters = [self._record(name, one) for name, one in self.parameters.items()]
         return {"parameters": parameters, "constraints": list(self.constraints)}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Space:
-        """The space that a log has."""
+        """The space that :meth:`to_dict` wrote."""
         parameters: dict[str, Parameter] = {}
         for one in record["parameters"]:
             when = {condition["parameter"]: condition["value"] for condition in one.get("when", [])} or None
@@ -125,14 +144,14 @@ class Space:
         return cls(parameters, record.get("constraints", ()))
 
     def decode(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Values of the engine as the user knows them: choices are the very objects that were given."""
+        """Parameters from the engine as the user knows them: choices become the objects that the user passed."""
         return {
             name: self._choices[name].get(_key(value), value) if name in self._choices else value
             for name, value in params.items()
         }
 
     def encode(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Values of the user as the engine knows them."""
+        """Parameters from the user as the engine knows them: choices become names."""
         if not isinstance(params, Mapping):
             raise TypeError(f"a point must be a dictionary of parameters by name, got {type(params).__name__}")
         return {name: self._encode(name, value) for name, value in params.items()}
@@ -165,7 +184,7 @@ SpaceLike = Space | Mapping[str, Any] | Sequence[Any] | Any
 
 
 def labelled(name: str, options: Sequence[Any] | Mapping[str, Any]) -> dict[Key, Any]:
-    """Each choice by what the engine calls it."""
+    """Each choice by the name that the engine has for it."""
     if isinstance(options, Mapping):
         return {_key(str(label)): value for label, value in options.items()}
     found: dict[Key, Any] = {}
@@ -178,7 +197,7 @@ def labelled(name: str, options: Sequence[Any] | Mapping[str, Any]) -> dict[Key,
 
 
 def _label(name: str, value: Any) -> Any:
-    """What the engine calls a choice."""
+    """The engine's name for a choice."""
     value = native(value)
     if isinstance(value, (str, bool)) or (isinstance(value, int) and abs(value) < 2**63):
         return value
@@ -189,14 +208,14 @@ def _label(name: str, value: Any) -> Any:
     text = repr(value)
     if re.search(r" at 0x[0-9a-fA-F]+", text):
         raise SpaceError(
-            f"parameter `{name}`: the choice {text} has no lasting name; "
+            f"parameter `{name}`: the choice {text} has no name that lasts; "
             'name the choices with a dictionary, as in op.Choice({"small": model})'
         )
     return text
 
 
 def _key(value: Any) -> Key:
-    """A value of the engine as a key: 1, 1.0, True and "1" are four."""
+    """A value of the engine as a key, so that 1, 1.0, True and "1" stay four different choices."""
     return type(value), value
 
 
@@ -210,7 +229,7 @@ def _is_equal(a: Any, b: Any) -> bool:
 
 
 def native(value: Any) -> Any:
-    """A number of numpy or of an array library as Python's own."""
+    """A number from numpy or another array library as a plain Python number; anything else as it is."""
     if isinstance(value, (bool, int, float, str, bytes, type(None), list, tuple, dict)):
         item = getattr(value, "item", None)  # numpy's float64 is a float
         return value if item is None else item()
@@ -220,7 +239,7 @@ def native(value: Any) -> Any:
 
 
 def plain(value: Any, name: str) -> Any:
-    """A value that the engine can check, whatever it is."""
+    """A value of any type as one that the engine can check."""
     value = native(value)
     if isinstance(value, (bool, str)):
         return value

@@ -1,4 +1,4 @@
-"""Studies: ask, tell, look."""
+"""Studies: ask for trials, tell their values, look at the results."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 
 
 class Study:
-    """A study: a space, a direction, and every trial so far.
+    """A search space, a direction, and every trial so far.
 
-    In memory, or in a SQLite file or a PostgreSQL database that the command `optimist` and other processes may use at the same
-    time. A study that is already there is resumed; wider bounds and further choices are taken over.
+    A study lives in memory, or in a SQLite file or a PostgreSQL database that the command `optimist` and other processes can use
+    at the same time. If the storage already has a study of that name, it's resumed, and wider bounds and new choices are added.
 
     Args:
         name: Unique in its storage.
         space: Parameters by name; `None` if the objective declares them as it runs.
-        direction: `"minimize"` or `"maximize"`, if one value is measured.
-        outcomes: What is measured instead, by name: goals (`"maximize"`, `op.Minimize(reference=50)`) and constraints
-            (`op.AtMost(8)`, `op.AtLeast(0.5)`).
-        trials: How many are planned. The optimizer wants to know: it explores less towards the end.
-        seed: Same seed, same suggestions, bit for bit, as with the command and in Rust.
-        storage: A file such as `"optimist.db"`, `"postgres://user@host/database"`, or `None` for memory.
-        optimizer: A name such as `"go-ucb"`, `"go-ucb:paper"` or `"tpe"`, a table of settings, or :class:`GoUcb`.
+        direction: `"minimize"` or `"maximize"`, for an objective with one value.
+        outcomes: For an objective with several values, what you want of each: goals (`"maximize"`, `op.Minimize(reference=50)`)
+            and constraints (`op.AtMost(8)`, `op.AtLeast(0.5)`).
+        trials: How many trials you plan. The optimizer explores less towards the end, so it needs to know.
+        seed: The same seed gives the same suggestions, bit for bit, in Python, with the command and in Rust.
+        storage: A file such as `"optimist.db"`, an address such as `"postgres://user@host/database"`, or `None` for memory.
+        optimizer: A name such as `"go-ucb"`, `"go-ucb:paper"` or `"tpe"`, a dictionary of settings, or a :class:`GoUcb`.
         constraints: Linear constraints between parameters, such as `"a + 2*b <= 1"`.
-        plan: Further keys of a study file: `workers`, `target`, `min_gain`, `max_failures`, `max_attempts`, `max_time`,
+        plan: More keys of a study file: `workers`, `target`, `min_gain`, `max_failures`, `max_attempts`, `max_time`,
             `replicates`, `lease`.
 
     >>> study = Study("bowl", {"x": (-1.0, 1.0)}, direction="minimize", trials=12)
@@ -81,9 +81,9 @@ class Study:
 
             if place is not None:
                 raise StudyError(
-                    "a study without a space stays in memory, and its objective declares the parameters; "
+                    "a study without a space stays in memory while its objective declares the parameters; "
                     "once they are known, store it with op.Study(name, study.space, storage=…). "
-                    "To open a study that is stored, use op.Study.load(name, storage=…)"
+                    "To open a stored study, use op.Study.load(name, storage=…)"
                 )
             self._begin(None, None, None, Definer(definition))
             return
@@ -95,14 +95,14 @@ class Study:
     def load(cls, name: str, *, storage: str | os.PathLike[str], space: SpaceLike | None = None) -> Study:
         """Opens an existing study.
 
-        `space` is needed only to have choices back as the objects they stand for.
+        Pass `space` if its choices are objects, to get those objects back instead of their names.
         """
         place = place_of(storage)
         return cls._of(_native.Study.open(place, name), place, None if space is None else Space(space))
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, storage: str | os.PathLike[str] | None = None) -> Study:
-        """Opens the study that a study file describes, or creates it, as `optimist create` does."""
+        """Opens the study that a study file describes; creates it if it doesn't exist, like `optimist create`."""
         place = place_of(storage)
         return cls._of(_native.Study.from_file(place, os.fspath(path)), place, None)
 
@@ -121,13 +121,13 @@ class Study:
         self._definer = definer
         self._is_stopping = False
 
-    # What it is about.
+    # The definition.
 
     @property
     def _engine(self) -> _native.Study:
         native = self._own if self._definer is None else self._definer.native
         if native is None:
-            raise StudyError("the study has no parameters yet: its objective declares them as it runs; call `run` first")
+            raise StudyError("the study has no parameters yet, because its objective declares them as it runs; call `run` first")
         return native
 
     @property
@@ -137,35 +137,35 @@ class Study:
 
     @property
     def direction(self) -> str:
-        """`minimize` or `maximize`; a study of several outcomes has :attr:`outcomes` instead."""
+        """`"minimize"` or `"maximize"`. A study with several outcomes has :attr:`outcomes` instead."""
         if self._names() is not None:
-            raise StudyError("the study has named outcomes, each with a direction of its own: study.outcomes")
+            raise StudyError("the study has named outcomes, each with its own direction; see study.outcomes")
         return str(self._definition()["direction"])
 
     @property
     def outcomes(self) -> dict[str, Wanted]:
-        """What is measured and what is wanted of it; the one outcome of most studies is called `value`."""
+        """Goals and constraints by name. In a study with one unnamed outcome, its name is `value`."""
         return read(self._definition())
 
     @property
     def seed(self) -> int:
-        """Same seed, same suggestions."""
+        """The seed: a study with the same seed gets the same suggestions."""
         return int(self._definition()["seed"])
 
     @property
     def space(self) -> Space:
-        """The search space. If the objective declares its parameters, those known so far."""
+        """The search space. If the objective declares its parameters, it has those declared so far."""
         space = self._space if self._definer is None else self._definer.space
         return Space({}) if space is None else space
 
     @property
     def storage(self) -> str | None:
-        """Where it is stored, as you gave it; `None` is memory."""
+        """The storage you passed; `None` for memory."""
         return self._storage
 
     @property
     def plan(self) -> dict[str, Any]:
-        """How many trials are planned, and when the study is over."""
+        """How many trials are planned and when the study ends, with the keys of a study file."""
         return dict(self._definition()["plan"])
 
     def _definition(self) -> dict[str, Any]:
@@ -182,7 +182,7 @@ class Study:
         return self._engine.counts()[0]
 
     def __bool__(self) -> bool:
-        return True  # a study without trials is still a study
+        return True  # even without trials
 
     # Ask and tell.
 
@@ -191,10 +191,14 @@ class Study:
     @overload
     def ask(self, k: int, *, worker: str | None = None, lease: float | None = None) -> list[Trial]: ...
     def ask(self, k: int | None = None, *, worker: str | None = None, lease: float | None = None) -> Trial | list[Trial]:
-        """Returns the next trial, or `k` trials to measure at the same time.
+        """Returns the next trial, or a list of `k` trials to measure at the same time.
 
-        They are yours until you tell or fail them, however long that takes; with `lease`, for that many seconds. For `k` trials
-        the model is fitted once.
+        A trial stays yours until you tell or fail it, however long that takes.
+
+        Args:
+            k: How many trials; the model is fitted once for all of them.
+            worker: A name for whoever measures them, stored with the trials.
+            lease: Seconds after which somebody else may get a trial that hasn't ended; by default, never.
         """
         n = 1 if k is None else _arguments.whole(k, "k")
         if self._definer is not None:
@@ -216,18 +220,20 @@ class Study:
         seconds: float | None = None,
         params: Mapping[str, Any] | None = None,
     ) -> None:
-        """Stores the value of a trial. It must be finite; in `run`, NaN and infinities are failed trials.
+        """Stores the value of a trial.
 
-        Of several outcomes, `value` is a dictionary with all of them, such as `{"accuracy": 0.93, "latency_ms": 12.1}`.
-
-        Another value for the same trial is a further measurement: the trial then has the mean. A value may come late: it also
-        completes a trial that failed or was put back.
+        If you tell another value for the same trial, it counts as a repeated measurement, and the trial's value is the mean. A
+        value may come late: it completes a trial that has failed or was put back.
 
         Args:
-            noise_std: Standard deviation of the value's noise, or of each outcome's; inferred if you leave it out.
-            metrics, note: Kept with the value.
-            seconds: How long it took.
-            params: Values that were really used, where they differ from those that were asked for.
+            trial: The trial, or its number.
+            value: A finite number. With several outcomes, a dictionary that has them all, such as
+                `{"accuracy": 0.93, "latency_ms": 12.1}`.
+            noise_std: Standard deviation of the noise in the value, or in each outcome; estimated if you leave it out.
+            metrics: More results, by name, stored with the value.
+            note: A note, stored with the value.
+            seconds: How long the trial took.
+            params: The parameters you actually used, where they differ from the ones you were asked to use.
         """
         measured = measured_of(value, noise_std, metrics, note)
         seconds = None if seconds is None else _arguments.finite(seconds, "seconds")
@@ -246,16 +252,24 @@ class Study:
         traceback: str | None = None,
         values: Mapping[str, float] | None = None,
     ) -> None:
-        """Marks a trial as failed. The optimizer learns from that, too, and from `values`, the outcomes measured all the same."""
+        """Marks a trial as failed. The optimizer learns to avoid points that fail.
+
+        Args:
+            trial: The trial, or its number.
+            reason: Why it failed, in a sentence.
+            kind: `"infeasible"`, `"crashed"` or another kind that the log knows.
+            traceback: The traceback, stored with the trial.
+            values: With several outcomes, those that were measured before it failed.
+        """
         from ._objective import known_of
 
         number = number_of(trial)
         is_news = self._engine_for(trial).fail(number, kind, str(reason), traceback, None, known_of(values))
         if not is_news and self.get_trial(number).state == "complete":
-            raise StudyError(f"trial {number} is complete already; study.amend({number}, failed=True) takes its value back")
+            raise StudyError(f"trial {number} is already complete; study.amend({number}, failed=True) takes its value back")
 
     def cancel(self, trial: Trial | int) -> None:
-        """Gives up a trial: it will not be measured, and does not count."""
+        """Cancels a trial: it won't be measured and doesn't count."""
         self._engine_for(trial).cancel(number_of(trial))
 
     def amend(
@@ -271,21 +285,23 @@ class Study:
         note: str | None = None,
         reason: str | None = None,
     ) -> None:
-        """Corrects a trial that has ended; the optimizer learns as if this had been told in the first place.
+        """Corrects a trial that has ended. The optimizer learns as if you had told it this in the first place.
 
-        The log keeps what it said before: :attr:`Trial.amended`.
+        The log keeps the old entry: :attr:`Trial.amended`.
 
         Args:
-            value: What was really measured, in place of all values told so far. Noise, metrics, note and further outcomes stay
-                unless given.
-            failed: There is no value at this point; `reason` says why.
-            cancelled: Nobody measured it, and nobody will.
-            params: Values that were really used, where they differ from those that were asked for.
-            reason: Why it is amended.
+            trial: The trial, or its number.
+            value: The correct value; it replaces all values told so far. Noise, metrics, note and other outcomes stay as they are
+                unless you pass them.
+            failed: The trial has failed; `reason` says why.
+            cancelled: The trial was never measured, and won't be.
+            params: The parameters you actually used, where they differ from the ones you were asked to use.
+            noise_std, metrics, note: As in :meth:`tell`.
+            reason: Why you correct it.
 
         >>> study = Study("film", {"x": (0.0, 1.0)}, direction="maximize")
         >>> study.tell(study.ask(), 715)
-        >>> study.amend(0, 71.5, reason="a slip of the pen")
+        >>> study.amend(0, 71.5, reason="typing error")
         >>> study.trials[0].value
         71.5
         """
@@ -300,14 +316,17 @@ class Study:
         elif failed:
             outcome = reason or "reported as failed"
         if params and self._definer is not None:
-            raise StudyError("parameters that the objective declares cannot be amended; amend the value, or cancel the trial")
+            raise StudyError("parameters declared by the objective cannot be amended; amend the value, or cancel the trial")
         used = None if params is None else self.space.encode(params)
         self._engine_for(trial).amend(number_of(trial), used, reason, outcome, cancelled)
 
     def retry(self, trials: Trial | int | Iterable[Trial | int] | None = None) -> list[int]:
-        """Puts failed or cancelled trials back in line; all failed ones, if you name none.
+        """Queues failed or cancelled trials again and returns their numbers.
 
-        They keep their numbers and come before anything new; the optimizer forgets how they ended. Returns their numbers.
+        They keep their numbers and come before new trials, and the optimizer forgets how they ended.
+
+        Args:
+            trials: A trial, a number or several of them; by default, all failed trials.
         """
         if trials is None:
             numbers = [one["trial"] for one in self._records() if one["state"] == "failed"]
@@ -316,16 +335,21 @@ class Study:
         return self._engine.retry(numbers) if numbers else []
 
     def put_back(self, trial: Trial | int, reason: str = "put back") -> None:
-        """Puts a running trial back in line, as if it had not been started; the next `ask` returns it."""
+        """Puts a running trial back in the queue, as if it hadn't been started; the next :meth:`ask` returns it."""
         self._engine_for(trial).put_back(number_of(trial), reason)
 
     def enqueue(self, params: Mapping[str, Any]) -> None:
-        """Queues a point: the next `ask` returns it."""
+        """Queues a point of your own: the next :meth:`ask` returns it."""
         self._engine.enqueue(self.space.encode(params))
 
     @contextmanager
     def trial(self, number: int | None = None) -> Iterator[Trial]:
-        """A trial to tell within the block. An exception marks it as failed; Ctrl-C, or telling nothing, puts it back.
+        """Asks for a trial to tell in a `with` block.
+
+        If the block raises, the trial has failed. If you press Ctrl-C or leave the block without telling, the trial is put back.
+
+        Args:
+            number: A running trial to finish, in place of a new one.
 
         >>> study = Study("bowl", {"x": (-1.0, 1.0)}, direction="minimize")
         >>> with study.trial() as trial:
@@ -350,12 +374,15 @@ class Study:
                 self.put_back(trial, "nothing was told")
 
     def import_trials(self, trials: Any, *, value: str = "value") -> int:
-        """Adds trials made elsewhere, given as dictionaries or a pandas or polars data frame; returns how many were new.
+        """Adds trials made elsewhere and returns how many of them were new.
 
-        A row has its parameters (also as `params_NAME`), the value in the column `value`, and, if they are known, `noise_std`,
-        `note` and `metrics_NAME`: the columns of :meth:`to_pandas`. Of several
-        outcomes it has `values_NAME`. Without a value, or with `failed` as its `state`, it is a
-        failed trial.
+        Each row has the parameters, as `NAME` or `params_NAME`, and the value; `noise_std`, `note` and `metrics_NAME` are
+        optional. These are the columns of :meth:`to_pandas`. With several outcomes, the values are in `values_NAME`. A row
+        without a value, or whose `state` is `failed`, is a failed trial.
+
+        Args:
+            trials: A pandas or polars data frame, or dictionaries.
+            value: The column that has the value.
         """
         from ._frame import imported
 
@@ -363,11 +390,11 @@ class Study:
         rows = imported(trials, list(space.parameters), value, self._names())
         return self._engine.import_trials([(space.encode(params), outcome) for params, outcome in rows])
 
-    # Looking.
+    # Results.
 
     @property
     def trials(self) -> list[Trial]:
-        """All trials, in the order in which they were asked for."""
+        """All trials, in the order they were asked for."""
         return [self._trial(record) for record in self._records()]
 
     def get_trial(self, number: int) -> Trial:
@@ -378,14 +405,14 @@ class Study:
     def best(self) -> Best | None:
         """The recommended point: the one with the best expected value. `None` before the first value.
 
-        With constraints on outcomes, it is one that is likely to keep them: :attr:`Best.feasible`. Several goals have a
+        With constraints on outcomes, the point is likely to satisfy them: see :attr:`Best.feasible`. With several goals, see
         :attr:`front` instead.
         """
         return self.recommend()
 
     @property
     def front(self) -> Front | None:
-        """Where several goals are traded off, what there is to choose from. `None` before the first trial with every outcome.
+        """The best trade-offs between several goals. `None` before the first trial that has every outcome.
 
         >>> study = Study("trade", {"x": (0.0, 1.0)}, outcomes={"speed": "maximize", "cost": "minimize"}, trials=8)
         >>> for trial in study.ask(8): study.tell(trial, {"speed": trial["x"], "cost": trial["x"] ** 2})
@@ -393,7 +420,7 @@ class Study:
         True
         """
         if self._n_goals() < 2:
-            raise StudyError("a front needs several goals; the study's answer is study.best")
+            raise StudyError("a front needs several goals; use study.best, the study has one")
         found = self._engine.front()
         if found is None:
             return None
@@ -407,22 +434,22 @@ class Study:
 
     @property
     def best_trial(self) -> Trial | None:
-        """The trial with the best observed value, which noise may have helped. `None` before the first value.
+        """The trial with the best observed value, which may be luck if values are noisy. `None` before the first value.
 
-        With constraints on outcomes, the best that is feasible. Several goals have a :attr:`front` instead.
+        With constraints on outcomes, the best feasible trial. With several goals, see :attr:`front` instead.
         """
         self._check_best()
         found = self._engine.best_observed()
         return None if found is None else self._trial(found)
 
     def recommend(self) -> Best | None:
-        """Same as :attr:`best`."""
+        """Returns :attr:`best`."""
         self._check_best()
         ranking = self.ranking(1)
         return ranking[0] if ranking else None
 
     def ranking(self, n: int) -> list[Best]:
-        """The best `n` points, the recommended one first."""
+        """Returns the best `n` points, starting with the recommended one."""
         space = self.space
         self._check_best()
         return [
@@ -440,9 +467,11 @@ class Study:
         ]
 
     def predict(self, points: Mapping[str, Any] | Iterable[Mapping[str, Any]], *, outcome: str | None = None) -> Any:
-        """Mean and standard deviation that the model predicts: a pair for one point, a list of pairs for several.
+        """Predicts the mean and the standard deviation of the objective, without the noise of measuring.
 
-        Of several outcomes, say which.
+        Args:
+            points: A point, for which it returns a pair, or several points or a data frame, for which it returns a list of pairs.
+            outcome: Which outcome to predict, if there are several.
 
         >>> study = Study("line", {"x": (0.0, 1.0)}, direction="minimize")
         >>> for trial in study.ask(8): study.tell(trial, trial["x"])
@@ -454,40 +483,41 @@ class Study:
         several: list[Any] = [points] if is_one else list(rows(points))
         predicted = self._engine.predict([self.space.encode(point) for point in several], self._number_of_outcome(outcome))
         if predicted is None:
-            raise StudyError("there is no model yet: tell the value of a trial first")
+            raise StudyError("there is no model yet; tell the value of a trial first")
         return predicted[0] if is_one else predicted
 
     def importance(self, *, outcome: str | None = None) -> dict[str, float]:
-        """Share of the model's variance that each parameter explains, interactions included, from 0 to 1.
+        """Returns the share of the model's variance that each parameter explains, interactions included, from 0 to 1.
 
-        Of several outcomes, say which.
+        Args:
+            outcome: Which outcome, if there are several.
         """
         effects = self._engine.importance(self._number_of_outcome(outcome))
         if effects is None:
-            raise StudyError("there is no model yet: tell the value of a trial first")
+            raise StudyError("there is no model yet; tell the value of a trial first")
         return {name: total for name, _, total in effects}
 
     def expected_gain(self) -> float | None:
-        """Expected improvement of the best value by the next trial; `None` if the optimizer cannot say."""
+        """Returns by how much the next trial is expected to improve the best value; `None` if the optimizer can't tell."""
         return self._engine.expected_gain()
 
     def warnings(self) -> list[str]:
-        """What you should know about how points were suggested. Usually empty."""
+        """Returns problems with how points are suggested, one sentence each. Usually empty."""
         return self._engine.warnings()
 
     def verify(self) -> Verification:
-        """Repeats every suggestion from the log and compares, bit for bit."""
+        """Recomputes every suggestion from the log and checks that it comes out the same, bit for bit."""
         return Verification(*self._engine.verify())
 
     def show(self) -> dict[str, Any]:
-        """The state of the study, as `optimist show --json` prints it."""
+        """Returns the state of the study, as `optimist show --json` prints it."""
         return dict(self._engine.view())
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Every trial as a flat dictionary: `number`, `state`, `value`, …, `params_NAME`, `metrics_NAME`.
+        """Returns each trial as a flat dictionary: `number`, `state`, `value`, …, `params_NAME`, `metrics_NAME`.
 
-        Of several outcomes, `values_NAME` and `noise_std_NAME` take the place of `value` and `noise_std`, and `feasible` says
-        whether all constraints are kept.
+        With several outcomes, it has `values_NAME` and `noise_std_NAME` in place of `value` and `noise_std`, and `feasible`:
+        whether the trial satisfies all constraints.
         """
         from ._frame import columns_of
 
@@ -495,7 +525,7 @@ class Study:
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def to_pandas(self) -> Any:
-        """Every trial as a row of a pandas data frame."""
+        """Returns a pandas data frame with a row for each trial; the columns are those of :meth:`to_dicts`."""
         from ._frame import columns_of
         from ._packages import needed
 
@@ -503,7 +533,7 @@ class Study:
         return pandas.DataFrame(columns_of(self._records(), self.space, self._names()))
 
     def to_polars(self) -> Any:
-        """Every trial as a row of a polars data frame."""
+        """Returns a polars data frame with a row for each trial; the columns are those of :meth:`to_dicts`."""
         from ._frame import columns_of
         from ._packages import needed
 
@@ -511,11 +541,11 @@ class Study:
         return polars.DataFrame(columns_of(self._records(), self.space, self._names()), strict=False)
 
     def plot(self, *kinds: str) -> Plot:
-        """A plot that shows itself in a notebook.
+        """Returns a plot, which a notebook displays.
 
         Args:
             kinds: `history`, `front`, `slices`, `parallel`, `importance`, `surrogate`, `contour`, `metrics`, `edf` or `timeline`;
-                all of them, if you name none.
+                by default, all that fit the study.
         """
         from ._plot import Plot
 
@@ -534,21 +564,21 @@ class Study:
         callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
         progress: bool | None = None,
     ) -> Study:
-        """Runs trials until the plan is done.
-
-        Args:
-            objective: Called with a keyword for each parameter, or, if its first argument is called `trial`, with the trial. It
-                returns a number, or a dictionary with `value`, `noise_std`, `metrics` or `note`; of several outcomes a
-                dictionary with all of them. An exception is a failed trial.
-            workers: How many trials to run at the same time, in threads unless there is an executor; what the study says, if you
-                leave it out, or as many as the executor has.
-            executor: Any executor of `concurrent.futures`.
-            timeout: Start no trial after this many seconds.
-            trials: Start at most this many trials now; by default, all that are planned.
-            callbacks: Called with the study and each trial that has ended.
-            progress: Whether to show a progress bar; by default, in terminals and notebooks.
+        """Runs trials until the plan is done, and returns the study.
 
         Ctrl-C ends the run: running trials are put back, and nothing is lost.
+
+        Args:
+            objective: A function with an argument for each parameter, or whose first argument is called `trial` and takes the
+                trial. It returns a number, or a dictionary with `value` and optionally `noise_std`, `metrics` and `note`; with
+                several outcomes, a dictionary that has them all. If it raises, the trial has failed.
+            workers: How many trials run at the same time, in threads unless you pass an executor. By default, as many as the
+                executor has workers, or the study's `workers`.
+            executor: Any executor of `concurrent.futures`.
+            timeout: Start no more trials after this many seconds.
+            trials: Start at most this many trials; by default, all that are planned.
+            callbacks: Functions called with the study and each trial that has ended.
+            progress: Whether to show a progress bar; by default, in terminals and notebooks.
         """
         from ._run import run
 
@@ -565,48 +595,48 @@ class Study:
         callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
         progress: bool | None = None,
     ) -> Study:
-        """:meth:`run` for an objective that is an `async def`: `workers` of them at the same time in this event loop."""
+        """Like :meth:`run`, for an `async def`: runs `workers` trials at the same time in this event loop."""
         from ._arun import arun
 
         await arun(self, objective, workers, timeout, trials, callbacks, progress)
         return self
 
     def aasks(self, *, limit: int = 1) -> AsyncIterator[Trial]:
-        """Trials for as long as the plan wants any, at most `limit` of them pending.
+        """Yields trials until the plan is done, with at most `limit` of them pending at a time.
 
-        Tell or fail each of them, with :meth:`atell` or :meth:`afail`. Those still pending when you leave the loop are put back.
+        Tell or fail each of them, with :meth:`atell` or :meth:`afail`. Trials still pending when you leave the loop are put back.
         """
         from ._arun import aasks
 
         return aasks(self, limit)
 
     async def aask(self) -> Trial:
-        """:meth:`ask` without blocking the event loop."""
+        """Like :meth:`ask`, without blocking the event loop."""
         import asyncio
 
         return await asyncio.to_thread(self.ask)
 
     async def atell(self, trial: Trial | int, value: float | Mapping[str, float], **more: Any) -> None:
-        """:meth:`tell` without blocking the event loop."""
+        """Like :meth:`tell`, without blocking the event loop."""
         import asyncio
 
         await asyncio.to_thread(self.tell, trial, value, **more)
 
     async def afail(self, trial: Trial | int, reason: str = "failed") -> None:
-        """:meth:`fail` without blocking the event loop."""
+        """Like :meth:`fail`, without blocking the event loop."""
         import asyncio
 
         await asyncio.to_thread(self.fail, trial, reason)
 
     def stop(self) -> None:
-        """Stops the current run once the running trials have ended; for callbacks."""
+        """Ends the current run once the running trials have ended. Call it in a callback."""
         self._is_stopping = True
 
     def delete(self) -> None:
-        """Removes the study with all its trials."""
+        """Deletes the study with all its trials."""
         self._engine.delete()
 
-    # Copies: of a study in storage, another handle; of one in memory, a study of its own.
+    # Copies: another handle to a stored study, an independent copy of one in memory.
 
     def __getstate__(self) -> dict[str, Any]:
         state = {"storage": self._storage, "space": self._space, "definer": self._definer}
@@ -622,7 +652,7 @@ class Study:
             native = None if state["records"] is None else _native.Study.restore(state["records"])
         self._begin(native, state["storage"], state["space"], state["definer"])
 
-    # Within the package.
+    # For the rest of the package.
 
     def _engine_for(self, trial: Trial | int) -> _native.Study:
         if self._definer is not None:
@@ -637,7 +667,7 @@ class Study:
 
     def _check_best(self) -> None:
         if self._n_goals() > 1:
-            raise StudyError("the study has several goals, so no one point is best; study.front has those to choose from")
+            raise StudyError("the study has several goals, so no single point is best; study.front has the trade-offs")
 
     def _has_values(self) -> bool:
         return self._engine.has_values()
@@ -647,12 +677,12 @@ class Study:
         if outcome is None and len(names) == 1:
             return 0
         if outcome not in names:
-            wrong = "say which outcome is meant" if outcome is None else f"there is no outcome {outcome!r}"
+            wrong = "say which outcome you mean" if outcome is None else f"there is no outcome {outcome!r}"
             raise StudyError(f"{wrong}; the study has {', '.join(names)}")
         return names.index(outcome)
 
     def _report(self, number: int, measured: Measured, seconds: float | None) -> None:
-        """Stores what an objective answered; what cannot be told is a failed trial."""
+        """Stores what an objective returned; if it can't be told, the trial has failed."""
         if self._definer is not None:
             self._definer.tell(number, measured, seconds, None, may_fail=True)
         else:
@@ -704,12 +734,12 @@ class Study:
 
 
 def studies(storage: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Summaries of all studies in a storage, as `optimist list --json` prints them."""
+    """Returns a summary of each study in a storage, as `optimist list --json` prints them."""
     return list(_native.studies(os.fspath(storage)))
 
 
 def place_of(storage: str | os.PathLike[str] | None) -> str | None:
-    """A storage as the library writes it."""
+    """The storage as the extension takes it; `None` for memory."""
     if storage is None:
         return None
     place = os.fspath(storage)
@@ -717,7 +747,7 @@ def place_of(storage: str | os.PathLike[str] | None) -> str | None:
 
 
 def number_of(trial: Trial | int) -> int:
-    """The number of a trial, which may be given itself."""
+    """The number of a trial, given as a trial or as a number."""
     number = trial.number if isinstance(trial, Trial) else trial
     number = native(number)
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= sys.maxsize:
@@ -726,11 +756,11 @@ def number_of(trial: Trial | int) -> int:
 
 
 def _wanted(direction: str | None, outcomes: Mapping[str, Wanted] | None) -> dict[str, Any]:
-    """What is measured, as a definition has it."""
+    """The direction or the outcomes, as a definition has them."""
     if outcomes is None:
         return {"direction": _arguments.direction(direction)}
     if direction is not None:
-        raise StudyError("give a direction or outcomes, not both: each outcome has a direction of its own")
+        raise StudyError("give a direction or outcomes, not both: each outcome has its own direction")
     return {"outcomes": written(outcomes)}
 
 
@@ -744,7 +774,7 @@ def measured_of(
     metrics: Mapping[str, Any] | None,
     note: str | None,
 ) -> Measured:
-    """What was measured, as the engine takes it."""
+    """What was measured, checked."""
     from ._objective import Measured, check_noise, float_of, metrics_of, noise_of, numbers_of
 
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""A trial: a point that is or was tried, and the best of them."""
+"""Trials, and the answers of a study: the best point, or a front."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Declaring:
-    """The calls by which an objective declares its parameters as it runs."""
+    """The calls with which an objective declares its parameters as it runs."""
 
     def float(
         self,
@@ -46,7 +46,7 @@ class Declaring:
         return builtins.bool(self._declare(name, Bool()))
 
     def choice(self, name: str, options: Sequence[Any] | Mapping[str, Any]) -> Any:
-        """Declares a categorical parameter and returns its value in this trial: one of the objects you give."""
+        """Declares a categorical parameter and returns its value in this trial, which is one of the objects you pass."""
         return self._declare(name, Choice(options))
 
     def _declare(self, name: str, parameter: Parameter) -> Any:
@@ -55,44 +55,54 @@ class Declaring:
 
 @dataclass(frozen=True)
 class Trial(Declaring):
-    """A point to measure, or one that was measured; a snapshot, which does not change.
+    """A point to measure, or one that was measured.
 
+    A trial is a snapshot: it doesn't change when you tell its value; :meth:`Study.get_trial` returns it as it is now.
     `trial["lr"]` is short for `trial.params["lr"]`.
     """
 
     #: Counted from 0, in the order of asking.
     number: int
-    #: The active parameters, as Python's own types; choices are the objects that were given.
+    #: The active parameters, as plain Python values; choices are the very objects you passed.
     params: dict[str, Any]
     #: `running`, `waiting`, `complete`, `failed` or `cancelled`.
     state: str = "running"
-    #: Who wanted this point: `suggested`, `enqueued`, `replicate` or `imported`.
+    #: Where the point comes from: `suggested`, `enqueued`, `replicate` or `imported`.
     source: str = "suggested"
-    #: How the optimizer found it, as the log has it.
+    #: How the optimizer found it, as it's stored in the log.
     why: Mapping[str, Any] | None = None
-    #: What was measured; of several measurements the mean.
+    #: The measured value; the mean, if it was measured several times.
     value: float | None = None
+    #: Standard deviation of its noise, as it was told.
     noise_std: float | Mapping[str, float] | None = None
+    #: Other results told with the value.
     metrics: Mapping[str, Any] = field(default_factory=dict)
+    #: A note told with the value.
     note: str | None = None
-    #: In which way it failed, such as `crashed`.
+    #: How it failed: `crashed`, `infeasible`, …
     failure: str | None = None
-    #: Why it failed, or was last put back.
+    #: Why it failed, or why it was last put back.
     reason: str | None = None
     #: The end of the traceback, or of what the command wrote to standard error.
     stderr: str | None = None
+    #: How many times it was started.
     attempts: int = 1
-    #: How long it took.
+    #: How long it took, in seconds.
     seconds: float | None = None
+    #: Who measures or measured it.
     worker: str | None = None
-    #: What the log said before it was amended, the first first.
+    #: What the log said before each amendment, the oldest first.
     amended: Sequence[Mapping[str, Any]] = ()
+    #: When it was asked for, in UTC.
     asked_at: datetime | None = None
+    #: When it ended, in UTC.
     ended_at: datetime | None = None
+    #: Its study.
     study: Study | None = field(default=None, repr=False, compare=False)
-    #: What was measured of each of several outcomes; of several measurements the mean. A trial that failed may have some.
+    #: With several outcomes, the measured values by name; the means, if they were measured several times. A failed trial may
+    #: have some of them.
     values: Mapping[str, float] = field(default_factory=dict)
-    #: Whether it keeps all constraints on outcomes; `None` if there are none, or too little was measured.
+    #: Whether it satisfies all constraints on outcomes; `None` if there are none, or if too little was measured to tell.
     feasible: bool | None = None
 
     def __getitem__(self, name: str) -> Any:
@@ -108,15 +118,15 @@ class Trial(Declaring):
         seconds: float | None = None,
         params: Mapping[str, Any] | None = None,
     ) -> None:
-        """Stores its value: :meth:`Study.tell`."""
+        """Stores its value; see :meth:`Study.tell`."""
         self._of().tell(self, value, noise_std=noise_std, metrics=metrics, note=note, seconds=seconds, params=params)
 
     def fail(self, reason: str = "failed", *, values: Mapping[str, float] | None = None) -> None:
-        """Marks it as failed: :meth:`Study.fail`."""
+        """Marks it as failed; see :meth:`Study.fail`."""
         self._of().fail(self, reason, values=values)
 
     def cancel(self) -> None:
-        """Gives it up: :meth:`Study.cancel`."""
+        """Cancels it; see :meth:`Study.cancel`."""
         self._of().cancel(self)
 
     def _declare(self, name: str, parameter: Parameter) -> Any:
@@ -130,71 +140,83 @@ class Trial(Declaring):
 
 @dataclass(frozen=True)
 class Best:
-    """The point with the best expected value; with noise, that need not be the best observed one."""
+    """The recommended point: the one with the best expected value, which needn't be the best observed one if values are noisy.
 
+    >>> import optimist as op
+    >>> best = op.minimize(lambda x: (x - 0.3) ** 2, {"x": (-1.0, 1.0)}, trials=12)
+    >>> best.value == best.study.trials[best.trial].value
+    True
+    """
+
+    #: The active parameters of the point.
     params: dict[str, Any]
-    #: What its trial measured; `None` if nobody tried it.
+    #: The measured value; `None` if the point wasn't tried.
     value: float | None
-    #: What the model expects there.
+    #: The value that the model expects.
     mean: float
-    #: How unsure that is, one standard deviation; `None` if the optimizer has no model.
+    #: The standard deviation of that expectation; `None` if the optimizer has no model.
     std: float | None
-    #: The number of the first trial that tried it.
+    #: The number of the first trial at this point.
     trial: int | None
+    #: The study that recommends it.
     study: Study = field(repr=False, compare=False)
-    #: How likely all constraints on outcomes are kept; `None` if there are none.
+    #: The probability that it satisfies all constraints on outcomes; `None` if there are none.
     feasible: float | None = None
-    #: What is known of each outcome, if they have names. `value`, `mean` and `std` are those of the goal; without one, `mean`
-    #: is NaN.
+    #: Each outcome by name, if they have names. `value`, `mean` and `std` are then those of the goal; without a goal, `mean` is
+    #: NaN.
     outcomes: Mapping[str, Expected] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What is known of an outcome at a point."""
+    """One outcome at a point: measured and expected."""
 
-    #: What its trial measured; `None` if nobody tried it.
+    #: The measured value; `None` if the point wasn't tried.
     value: float | None
-    #: What the model expects there.
+    #: The value that the model expects.
     mean: float
-    #: How unsure that is, one standard deviation; `None` if the optimizer has no model.
+    #: The standard deviation of that expectation; `None` if the optimizer has no model.
     std: float | None
 
 
 @dataclass(frozen=True)
 class FrontPoint:
-    """A point of a front: no other is expected to be better in every goal."""
+    """A point of a front: no other point is expected to be better in every goal."""
 
+    #: The active parameters of the point.
     params: dict[str, Any]
-    #: What is known of each outcome there.
+    #: Each outcome by name, measured and expected.
     outcomes: Mapping[str, Expected]
-    #: How likely all constraints on outcomes are kept; `None` if there are none.
+    #: The probability that it satisfies all constraints on outcomes; `None` if there are none.
     feasible: float | None
-    #: Whether it gives up little of anything.
+    #: Whether it's the knee: the compromise that gives up little in every goal.
     is_knee: bool
-    #: The number of the first trial that tried it.
+    #: The number of the first trial at this point.
     trial: int | None
 
     @property
     def values(self) -> dict[str, float | None]:
-        """What its trial measured."""
+        """The measured value of each outcome; `None` if the point wasn't tried."""
         return {name: one.value for name, one in self.outcomes.items()}
 
 
 @dataclass(frozen=True)
 class Front:
-    """What there is to choose from where several goals are traded off; `for point in front`."""
+    """The best trade-offs between several goals: `for point in study.front`."""
 
+    #: The points, none of which is expected to be better than another in every goal.
     points: Sequence[FrontPoint]
-    #: What the feasible trials cover beyond the reference; `None` if none is feasible, or it would take too long to compute.
+    #: The hypervolume that the feasible trials cover beyond the reference; `None` if none is feasible, or if it would take too
+    #: long to compute.
     hypervolume: float | None
-    #: For each goal, what is worth nothing: as you said, or inferred from the trials.
+    #: For each goal, the value beyond which a point is worth nothing: as you set it, or inferred from the trials.
     reference: Mapping[str, float]
+    #: The study that it belongs to.
     study: Study = field(repr=False, compare=False)
 
     @property
     def knee(self) -> FrontPoint:
-        """The point that gives up little of anything."""
+        """The compromise that gives up little in every goal."""
         return next((point for point in self.points if point.is_knee), self.points[0])
 
     def __iter__(self) -> Iterator[FrontPoint]:
@@ -206,13 +228,15 @@ class Front:
 
 @dataclass(frozen=True)
 class Verification:
-    """The result of repeating every suggestion. True if all came out the same."""
+    """The result of :meth:`Study.verify`. It's true if every suggestion came out the same."""
 
+    #: How many records the log has.
     records: int
+    #: How many suggestions were recomputed.
     suggestions: int
-    #: Trials whose suggestion came out differently.
+    #: The numbers of the trials whose suggestion came out differently.
     mismatches: list[int]
-    #: Suggestions that another engine made, which cannot be made again here.
+    #: How many suggestions were made by another version of the engine and can't be recomputed with this one.
     by_other_engines: int
 
     def __bool__(self) -> bool:
@@ -220,5 +244,5 @@ class Verification:
 
 
 def instant(milliseconds: int | None) -> datetime | None:
-    """A time of the log."""
+    """A time in the log, in UTC."""
     return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, tz=timezone.utc)

@@ -217,7 +217,7 @@ def test_the_proofs_report_each_round() -> None:
     for _ in range(6):
         params = paper.ask()
         paper.tell(params, params["x"])
-    with pytest.raises(ValueError, match='only preset "theory" reports its rounds'):
+    with pytest.raises(ValueError, match='only the preset "theory" reports its rounds'):
         paper.round_reports()
 
 

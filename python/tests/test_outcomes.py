@@ -30,7 +30,7 @@ def test_outcomes_are_what_was_asked_for() -> None:
     study = net()
     assert study.outcomes == {"accuracy": op.Maximize(), "latency_ms": op.Minimize(50.0), "memory_gb": op.AtMost(8.0)}
     assert op.Study("one", SPACE, direction="minimize").outcomes == {"value": op.Minimize()}
-    with pytest.raises(op.StudyError, match="each with a direction of its own"):
+    with pytest.raises(op.StudyError, match="each with its own direction"):
         study.direction  # noqa: B018
     copy = pickle.loads(pickle.dumps(told(study, *ROWS)))
     assert [trial.values for trial in copy.trials] == [trial.values for trial in study.trials]

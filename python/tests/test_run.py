@@ -179,7 +179,7 @@ def test_exceptions_are_failed_trials_with_their_traceback() -> None:
     failed = [trial for trial in study.trials if trial.state == "failed"]
     assert failed and failed[0].reason == "ValueError: too cold" and failed[0].failure == "crashed"
     assert "raise ValueError" in failed[0].stderr
-    with pytest.raises(ValueError, match="none of 4 trials gave a value; the last one failed because: ZeroDivision"):
+    with pytest.raises(ValueError, match="none of the 4 trials returned a value; the last one failed with: ZeroDivision"):
         op.minimize(divide, SPACE, trials=4)
 
 

@@ -100,7 +100,7 @@ def test_choices_are_the_very_objects_that_were_given() -> None:
     assert study.ask()["activation"] is relu
     frame = study.to_dicts()
     assert {str(row["params_layers"]) for row in frame} == {"(64, 64)", "[32]", "None"}
-    with pytest.raises(ValueError, match="has no lasting name; name the choices with a dictionary"):
+    with pytest.raises(ValueError, match="has no name that lasts; name the choices with a dictionary"):
         op.Study("s", {"model": [model]}, direction="minimize")
 
 
