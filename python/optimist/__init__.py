@@ -1,4 +1,4 @@
-"""Finds the best input of a function that is expensive, noisy and opaque, in few trials.
+"""Finds the best input of an expensive, noisy black-box function in few trials.
 
 >>> import optimist as op
 >>> space = {"lr": op.Float(1e-5, 1, log=True), "depth": op.Int(1, 12), "solver": ["sgd", "adam"],
@@ -12,14 +12,14 @@
 
 
 def _refuse_subinterpreters() -> None:
-    """The extension has one state per process; the interpreter that comes first would lock out the others."""
+    """The extension has one state per process, so only one interpreter can use it."""
     for name in ("_interpreters", "_xxsubinterpreters"):  # Python 3.13, and before
         try:
             interpreters = __import__(name)
         except ImportError:
             continue
         if interpreters.get_current() != interpreters.get_main():
-            raise ImportError("optimist cannot be used in a subinterpreter; use it in the main one, or in a process of its own")
+            raise ImportError("optimist does not work in a subinterpreter; import it in the main one, or in another process")
         return
 
 
@@ -91,7 +91,7 @@ __all__ = [
     "studies",
 ]
 
-#: Where each name is; a module is loaded when it is first needed, since many programs only pass through here.
+#: Where each name is defined. A module is loaded when it's first needed, to keep the import fast.
 _PLACES = {
     "_errors": (
         "Failed",

@@ -1,4 +1,4 @@
-"""Spaces of other libraries, understood where they are met; none of them is imported."""
+"""Spaces of other libraries as ours; none of those libraries is imported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HELP = 'give op.Float(low, high), op.Int(low, high), op.Bool(), a list of choice
 
 
 def parameters_of(space: SpaceLike) -> dict[str, Parameter]:
-    """The parameters of a space, whoever wrote it."""
+    """The parameters of a space of any library."""
     if isinstance(space, Space):
         return dict(space.parameters)
     if _module(space) == "ConfigSpace":
@@ -24,13 +24,13 @@ def parameters_of(space: SpaceLike) -> dict[str, Parameter]:
     if isinstance(dimensions, (list, tuple)):
         named = [(getattr(one, "name", None) or f"x{i}", one) for i, one in enumerate(dimensions)]
         if len({name for name, _ in named}) < len(named):
-            raise SpaceError("two dimensions have the same name; rename one of the two")
+            raise SpaceError("two dimensions have the same name; rename one of them")
         return {text(name, "the name of a dimension"): parameter(name, one) for name, one in named}
     raise TypeError(f"a space must be a dictionary of parameters by name, got {type(space).__name__}; {HELP}")
 
 
 def parameter(name: str, value: Any) -> Parameter:
-    """One parameter, as Optimist, scikit-optimize or scipy.stats writes it."""
+    """One parameter, written as in Optimist, scikit-optimize or scipy.stats."""
     if isinstance(value, (Float, Int, Bool, Choice)):
         return value
     if isinstance(value, (list, range)):
@@ -77,31 +77,31 @@ def _distribution(name: str, value: Any) -> Parameter:
         return Float(float(low), float(high))
     if kind in ("loguniform", "reciprocal"):
         if float(value.kwds.get("loc", 0.0)) != 0.0:
-            raise SpaceError(f"parameter `{name}`: a loguniform with a shift is on no log scale; leave `loc` out")
+            raise SpaceError(f"parameter `{name}`: a loguniform with a shift has no log scale; leave `loc` out")
         return Float(float(low), float(high), log=True)
     if kind == "randint":
         return Int(int(low), int(high))
     raise TypeError(
         f"parameter `{name}`: cannot understand scipy.stats.{kind}; "
-        "uniform, loguniform and randint have bounds, which a search needs"
+        "a search needs bounds, which uniform, loguniform and randint have"
     )
 
 
 def _config_space(space: Any) -> dict[str, Parameter]:
     if list(getattr(space, "forbidden_clauses", [])):
-        raise SpaceError("forbidden clauses of ConfigSpace cannot be kept; write them as linear constraints")
+        raise SpaceError("forbidden clauses of ConfigSpace are not supported; write them as linear constraints")
     whens: dict[str, dict[str, Any]] = {}
     for condition in space.conditions:
         parts = getattr(condition, "components", [condition])
         if type(condition).__name__ == "OrConjunction":
-            raise SpaceError(f"the condition {condition} cannot be kept; Optimist knows equalities, all of which hold")
+            raise SpaceError(f"the condition {condition} is not supported; Optimist has equalities, joined by and")
         for part in parts:
             if type(part).__name__ == "InCondition" and len(part.values) == 1:
                 wanted = part.values[0]
             elif type(part).__name__ == "EqualsCondition":
                 wanted = part.value
             else:
-                raise SpaceError(f"the condition {part} cannot be kept; Optimist knows equalities, all of which hold")
+                raise SpaceError(f"the condition {part} is not supported; Optimist has equalities, joined by and")
             whens.setdefault(part.child.name, {})[part.parent.name] = native(wanted)
     return {name: _hyperparameter(name, space[name], whens.get(name)) for name in space}
 

@@ -1,4 +1,4 @@
-"""Arguments, checked where they enter; an error says what was expected."""
+"""Checks of arguments; the errors say what was expected."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ._space import native
 
 
 def text(value: Any, what: str) -> str:
-    """A text that can be stored."""
+    """Checks a string that will be stored."""
     if not isinstance(value, str):
-        raise TypeError(f"{what} must be a text, got {value!r}")
+        raise TypeError(f"{what} must be a string, got {value!r}")
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -21,7 +21,7 @@ def text(value: Any, what: str) -> str:
 
 
 def whole(value: Any, what: str, low: int = 1, high: int = 2**63 - 1) -> int:
-    """A whole number from `low` to `high`."""
+    """Checks an integer from `low` to `high`."""
     value = native(value)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         limit = f"of {low} or more" if high == 2**63 - 1 else f"from {low} to {high}"
@@ -30,7 +30,7 @@ def whole(value: Any, what: str, low: int = 1, high: int = 2**63 - 1) -> int:
 
 
 def finite(value: Any, what: str) -> float:
-    """A finite number."""
+    """Checks a finite number."""
     value = native(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise StudyError(f"{what} must be a finite number, got {value!r}")
@@ -38,7 +38,7 @@ def finite(value: Any, what: str) -> float:
 
 
 def positive(value: Any, what: str, high: float = math.inf) -> float:
-    """A finite number above 0."""
+    """Checks a finite number above 0."""
     number = finite(value, what)
     if not 0 < number < high:
         raise StudyError(f"{what} must be above 0{'' if high == math.inf else f' and below {high:g}'}, got {number:g}")
@@ -46,7 +46,7 @@ def positive(value: Any, what: str, high: float = math.inf) -> float:
 
 
 def seed(value: Any) -> int:
-    """A seed, as the engine has it."""
+    """Checks a seed."""
     value = native(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**64:
         raise StudyError(f"seed must be a whole number from 0 to 2^64 - 1, got {value!r}")
@@ -54,18 +54,18 @@ def seed(value: Any) -> int:
 
 
 def direction(value: Any) -> str:
-    """Which way is better."""
+    """Checks a direction."""
     if value not in ("minimize", "maximize"):
         raise StudyError(f'direction must be "minimize" or "maximize", got {value!r}')
     return str(value)
 
 
-#: A duration that the library can hold.
+#: The longest duration that the library can store, in seconds.
 LONGEST = 1e15
 
 
 def plan(keys: dict[str, Any]) -> dict[str, Any]:
-    """The keys of a study file that may change while a study runs."""
+    """Checks the keys of a plan, which may change while a study runs."""
     checks = {
         "trials": whole,
         "workers": whole,

@@ -1,4 +1,4 @@
-"""Runs in an event loop: objectives that are coroutines, and trials as an asynchronous stream."""
+"""Runs in an event loop: `async def` objectives, and trials as an asynchronous iterator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: How often to look whether a trial of a stream was told.
+#: Seconds between looks at whether the trials of :func:`aasks` were told.
 GLANCE = 0.01
 
 
@@ -31,7 +31,7 @@ async def arun(
     callbacks: Sequence[Callable[[Study, Trial], Any]],
     progress: bool | None,
 ) -> None:
-    """:meth:`Study.arun`."""
+    """Implements :meth:`Study.arun`."""
     n = n_workers(study, workers)
     this = Run(study, objective, timeout, trials, callbacks, progress)
     with this.underway():
@@ -62,7 +62,7 @@ async def _work(this: Run) -> None:
 
 
 async def aasks(study: Study, limit: int) -> AsyncIterator[Trial]:
-    """:meth:`Study.aasks`."""
+    """Implements :meth:`Study.aasks`."""
     limit = _arguments.whole(limit, "limit")
     claims = Claims(study)
     with claims.underway():
@@ -78,13 +78,13 @@ async def aasks(study: Study, limit: int) -> AsyncIterator[Trial]:
 
 
 def _forget_what_ended(claims: Claims) -> None:
-    """What was told, failed or cancelled is not held any more."""
+    """Lets go of trials that were told, failed or cancelled."""
     if claims.held and not claims.is_unknown():
         claims.held -= {number for number in claims.held if claims.study.get_trial(number).state != "running"}
 
 
 async def _to_the_end(work: Callable[[], T]) -> T:
-    """Does `work` in a thread; whoever is cancelled meanwhile waits for it, so that nothing happens behind its back."""
+    """Does `work` in a thread. A task that is cancelled meanwhile still waits for it, so that no claimed trial gets lost."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(task)

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Does what the command line asks for."""
+    """Runs the command line."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the command listens for Ctrl-C itself
     from . import _native
 

@@ -1,11 +1,11 @@
 """Define-by-run: the space of a study is learnt from the calls of its objective.
 
-Given: the calls `trial.float("lr", 1e-5, 1)` and so on of each trial. Gives: their values, the space as far as it is known, and a
-study in memory over that space. When a call shows that the space is another one, the study is made anew over the new space, with
+Given: the calls that each trial makes, such as `trial.float("lr", 1e-5, 1)`. Gives: their values, the space as far as it's known,
+and a study in memory over that space. When a call shows that the space has changed, the study is rebuilt over the new space, with
 every trial in its place.
 
-A parameter that some trials call and others do not waits for the values that tell these trials apart, if there are such; if there
-are none, it is always there, and has a value that nobody looks at where it is not called.
+A parameter that only some trials call is conditional on the values that tell those trials from the others. If no values do, it's
+always there, and has a value that nobody looks at in trials that don't call it.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 @dataclass
 class Entry:
-    """What one trial was offered and what it has called, in the order of its calls."""
+    """What one trial was offered and what it has called, in order."""
 
     offered: dict[str, Any] = field(default_factory=dict)
     called: dict[str, Any] = field(default_factory=dict)
-    #: It ran to its end: what it has not called by now it does not need.
+    #: It ran to its end, so it doesn't need parameters that it hasn't called.
     is_complete: bool = False
 
 
 class Definer:
-    """A study without a space, and what is learnt of it."""
+    """A study without a space, and what was learnt about it."""
 
     def __init__(self, definition: dict[str, Any]) -> None:
         self.definition = definition
@@ -60,7 +60,7 @@ class Definer:
             return self._hand_out(study, record)
 
     def claim(self, study: Study, held: set[int]) -> Trial | None:
-        """The next trial under the plan; `None` if there is nothing to do."""
+        """The next trial under the plan; `None` if nothing is left to do."""
         with self.lock:
             if self.native is None:
                 record, is_over = None, len(self.entries) >= self.definition["plan"]["trials"]
@@ -87,25 +87,25 @@ class Definer:
         return Trial(number, {}, source=record["source"], why=record["why"], study=study)
 
     def value(self, trial: Trial, name: str, parameter: Parameter) -> Any:
-        """The value of a parameter in a trial, which has just declared it."""
+        """The value of a parameter that the trial has just declared."""
         with self.lock:
             known = self.parameters.setdefault(name, parameter)
             if known != parameter:
                 raise DeclarationError(
                     f"parameter `{name}` was declared as {known} before, and now as {parameter}; declare it the same way in "
-                    "every trial: the widest range there is, or another name for each range"
+                    "every trial: with the widest range, or under a different name for each range"
                 )
             entry = self.entries[trial.number]
             if name not in entry.called:
-                Space({name: parameter}).to_dict()  # says what is wrong with it, in its trial
+                Space({name: parameter}).to_dict()  # raises if it can't be searched
                 entry.called[name] = entry.offered[name] if name in entry.offered else self._draw(trial.number, name)
                 trial.params[name] = entry.called[name]
             return entry.called[name]
 
-    # What became of them.
+    # Results.
 
     def settle(self, number: int, *, is_complete: bool = False) -> None:
-        """A trial has ended, or is about to be told as something else: the study gets the space as it is now known."""
+        """A trial has ended, or is about to be amended: gives the study the space as it's known now."""
         with self.lock:
             if not 0 <= number < len(self.entries):
                 return
@@ -113,35 +113,35 @@ class Definer:
             entry.is_complete = entry.is_complete or is_complete
             if not self.parameters:
                 raise DeclarationError(
-                    'the objective has declared no parameter; declare each with a call such as trial.float("lr", 1e-5, 1)'
+                    'the objective has declared no parameters; declare each with a call such as trial.float("lr", 1e-5, 1)'
                 )
             space = self._learnt()
             if self.space is None or space.to_dict() != self.space.to_dict() or self._is_elsewhere(number):
                 self._build(space)
 
     def _is_elsewhere(self, number: int) -> bool:
-        """Whether a trial is not at the point that the study has of it."""
+        """Whether a trial's point differs from the one in the study."""
         assert self.native is not None and self.space is not None
         return self._point(number, self.space) != self.space.decode(self.native.trial(number)["params"])
 
     def tell(
         self, number: int, measured: Measured, seconds: float | None, params: Mapping[str, Any] | None, may_fail: bool = False
     ) -> None:
-        """A trial was measured. If it `may_fail`, what cannot be told is a failed trial, and otherwise an error."""
+        """Stores the value of a trial. A value that can't be told is an error, or with `may_fail` a failed trial."""
         if params:
-            raise StudyError("an objective that declares its parameters uses what they were declared with; leave `params` out")
+            raise StudyError("parameters declared by the objective have the values it was given; leave `params` out")
         self.settle(number, is_complete=True)
         assert self.native is not None
         (self.native.report if may_fail else self.native.tell)(number, measured, seconds)
 
-    # The space as it is known.
+    # The space as it's known.
 
     def _learnt(self) -> Space:
         whens = {name: self._when(name) for name in self.parameters}
         return Space({name: replace(one, when=whens[name] or None) for name, one in self.parameters.items()})
 
     def _when(self, name: str) -> dict[str, Any]:
-        """What a parameter waits for: values that all trials share that called it, and no trial that did without."""
+        """The condition of a parameter: values shared by all trials that call it, and by none of the others."""
         callers = [entry.called for entry in self.entries if name in entry.called]
         others = [entry.called for entry in self.entries if entry.is_complete and name not in entry.called]
         if not others or not callers:
@@ -153,14 +153,14 @@ class Definer:
             is_discrete = not isinstance(self.parameters[other], Float)
             if is_discrete and all(other in called and _is_equal(called[other], value) for called in callers):
                 shared[other] = value
-        for other in list(shared):  # the nearest calls tell most
+        for other in list(shared):  # prefer the latest calls
             without = {key: value for key, value in shared.items() if key != other}
             if without and _tells_apart(without, others):
                 shared = without
         return shared if _tells_apart(shared, others) else {}
 
     def _point(self, number: int, space: Space) -> dict[str, Any]:
-        """The parameters of a trial as a point of the space: what it called, was offered, or would be given."""
+        """The trial as a point of the space: the values it called, was offered, or would be given."""
         entry, point = self.entries[number], dict[str, Any]()
         for name, parameter in space.parameters.items():
             when = parameter.when or {}
@@ -188,12 +188,12 @@ class Definer:
                 native.cancel(number)
             elif known["state"] == "waiting":
                 waiting.append((number, known["reason"]))
-        for number, reason in waiting:  # last: what waits is handed out first
+        for number, reason in waiting:  # last, since `ask` hands them out first
             native.put_back(number, reason)
         self.native, self.space = native, space
 
     def _draw(self, number: int, name: str) -> Any:
-        """A value at random, the same for the same seed, trial and name."""
+        """A random value, the same for the same seed, trial and name."""
         rng = random.Random(f"{self.definition['seed']}/{number}/{name}")
         parameter = self.parameters[name]
         if isinstance(parameter, Bool):
@@ -226,6 +226,6 @@ def _tells_apart(when: Mapping[str, Any], others: list[dict[str, Any]]) -> bool:
 
 
 def _measured(known: Mapping[str, Any]) -> Measured:
-    """What a record of a trial says was measured."""
+    """The measurement in the record of a trial."""
     value = known["value"] if "value" in known else known["values"]
     return Measured(value, known.get("noise_std"), known.get("note"), known.get("metrics"))

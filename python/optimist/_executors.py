@@ -1,7 +1,6 @@
-"""Executors over clusters: Ray and Dask. Each is imported when its executor is made.
+"""Executors over clusters: Ray and Dask, which are imported when an executor is created.
 
-What a cluster loses is told apart from what an objective raises: the first is a :class:`BrokenExecutor`, after which the trial is
-put back, the second a failed trial.
+A trial that the cluster loses ends with a :class:`BrokenExecutor` and is put back; a trial whose objective raises has failed.
 """
 
 from __future__ import annotations
@@ -17,27 +16,27 @@ from ._packages import needed
 
 
 class ClusterFuture(Future[Any]):
-    """What will come of a trial that runs on a cluster."""
+    """The future of a trial that runs on a cluster."""
 
     def __init__(self, stop: Callable[[], Any]) -> None:
         super().__init__()
         self._stop = stop
 
     def cancel(self) -> bool:
-        """Stops the trial, and does not wait for it."""
+        """Stops the trial without waiting for it."""
         if not self.done():
             self._stop()
         return super().cancel()
 
 
 class ClusterExecutor(Executor):
-    """Trials on a cluster."""
+    """Runs trials on a cluster."""
 
     #: How many run at the same time.
     _max_workers: int
 
     def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Starts `work` where there is room for it."""
+        """Starts `work` wherever there is room for it."""
         begun, stop = self._begin(work, args, kwargs)
         future = ClusterFuture(stop)
 
@@ -46,7 +45,7 @@ class ClusterExecutor(Executor):
             if not future.set_running_or_notify_cancel():
                 return
             if begun.cancelled():
-                future.set_exception(BrokenExecutor("the cluster has cancelled it"))
+                future.set_exception(BrokenExecutor("cancelled by the cluster"))
             elif error is not None:
                 future.set_exception(self._meant(error))
             else:
@@ -59,22 +58,22 @@ class ClusterExecutor(Executor):
     def _begin(
         self, work: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Future[Any], Callable[[], Any]]:
-        """What will come of it, and how to stop it."""
+        """Starts it; returns its future, and a function that stops it."""
 
     @abstractmethod
     def _meant(self, error: BaseException) -> BaseException:
-        """What the objective raised, or a `BrokenExecutor` if it is not to blame."""
+        """The exception of the objective, or a `BrokenExecutor` if it's the cluster's fault."""
 
 
 class RayExecutor(ClusterExecutor):
-    """Each trial is a Ray task."""
+    """Runs each trial as a Ray task."""
 
     def __init__(self, workers: int | None, options: Mapping[str, Any]) -> None:
         ray = needed("ray", "op.ray", "Ray", "optimist[ray]")
         if not ray.is_initialized():
             ray.init()
         self._ray = ray
-        # The log counts attempts: a task that Ray itself began anew would not be known there.
+        # The log counts attempts, and wouldn't know of those that Ray retries by itself.
         self._call = ray.remote(**{"num_cpus": 1, "max_retries": 0, **options})(_call)
         self._max_workers = _room(ray.cluster_resources(), options) if workers is None else _arguments.whole(workers, "workers")
 
@@ -95,13 +94,13 @@ class RayExecutor(ClusterExecutor):
 
 
 class DaskExecutor(ClusterExecutor):
-    """Each trial is a Dask task."""
+    """Runs each trial as a Dask task."""
 
     def __init__(self, client: Any, workers: int | None, options: Mapping[str, Any]) -> None:
         distributed = needed("distributed", "op.dask", "Dask", "optimist[dask]")
         self._distributed = distributed
         self._client = client if isinstance(client, distributed.Client) else distributed.Client(client)
-        self._executor = self._client.get_executor(pure=False, **options)  # equal points are measured twice
+        self._executor = self._client.get_executor(pure=False, **options)  # so that equal points are measured again
         threads = sum(self._client.nthreads().values())
         self._max_workers = max(1, threads) if workers is None else _arguments.whole(workers, "workers")
 
@@ -117,15 +116,15 @@ class DaskExecutor(ClusterExecutor):
 
 
 def dask(client: Any = None, *, workers: int | None = None, **options: Any) -> Executor:
-    """An executor that runs each trial as a Dask task: `study.run(objective, executor=op.dask(client))`.
+    """Returns an executor that runs each trial as a Dask task: `study.run(objective, executor=op.dask(client))`.
 
-    Dask itself runs the task of a worker that died again; one that has killed several is put back, up to the study's
-    `max_attempts`.
+    If a worker dies, Dask runs its tasks again. A task that has killed several workers is put back, up to the study's
+    `max_attempts` times.
 
     Args:
         client: A `distributed.Client`, the address of a scheduler, or `None` for a cluster on this machine.
-        workers: How many trials to run at the same time; by default, as many as the cluster has threads now.
-        options: `resources` and `retries`, as `Client.submit` takes them.
+        workers: How many trials run at the same time; by default, as many as the cluster has threads now.
+        options: `resources` and `retries`, as for `Client.submit`.
     """
     return DaskExecutor(client, workers, options)
 
@@ -135,13 +134,13 @@ def _call(work: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _room(there: Mapping[str, float], options: Mapping[str, Any]) -> int:
-    """How many tasks with these needs a cluster has room for."""
+    """How many tasks with these needs fit on the cluster."""
     needs = {"CPU": options.get("num_cpus", 1), "GPU": options.get("num_gpus") or 0, **(options.get("resources") or {})}
     if options.get("memory"):
         needs["memory"] = options["memory"]
     room = [there.get(name, 0) // need for name, need in needs.items() if need]
     if not room:
-        raise StudyError("trials that need nothing fit any number of times; say how many to run at a time: op.ray(workers=8, …)")
+        raise StudyError("trials that need no resources always fit; say how many to run at a time: op.ray(workers=8, …)")
     if min(room) < 1:
         wanted = ", ".join(f"{need:g} {name}" for name, need in needs.items() if need)
         raise StudyError(

@@ -1,4 +1,4 @@
-"""Trials as columns, for data frames; and rows of data frames as trials."""
+"""Trials as the columns of a data frame, and the rows of a data frame as trials."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLAIN = ("state", "value", "noise_std", "seconds", "source", "worker", "attempts
 def columns_of(records: Sequence[Mapping[str, Any]], space: Space, outcomes: Sequence[str] | None = None) -> dict[str, list[Any]]:
     """One list per column: `number`, `state`, `value`, …, then `params_NAME`, then `metrics_NAME`.
 
-    Of several outcomes, `values_NAME`, `feasible` and `noise_std_NAME` take the place of `value` and `noise_std`.
+    With several outcomes, `values_NAME`, `feasible` and `noise_std_NAME` take the place of `value` and `noise_std`.
     """
     from datetime import datetime, timezone
 
@@ -47,7 +47,7 @@ def columns_of(records: Sequence[Mapping[str, Any]], space: Space, outcomes: Seq
 
 
 def imported(trials: Any, names: Sequence[str], value: str, outcomes: Sequence[str] | None = None) -> Iterator[Row]:
-    """Each row as parameters, and what was measured or why nothing was."""
+    """Each row as parameters and a measurement, or the reason why there is none."""
     from ._study import rows
 
     for number, row in enumerate(rows(trials)):
@@ -55,12 +55,12 @@ def imported(trials: Any, names: Sequence[str], value: str, outcomes: Sequence[s
             raise TypeError(f"row {number} must be a dictionary, got {type(row).__name__}")
         params = {name: native(found) for name in names if not _is_missing(found := _cell(row, name))}
         if not params:
-            raise StudyError(f"row {number} has no parameter of the study; its columns are {', '.join(map(str, row))}")
+            raise StudyError(f"row {number} has none of the study's parameters; its columns are {', '.join(map(str, row))}")
         if outcomes is not None:
             yield params, _several(row, number, outcomes)
             continue
         if value not in row and "state" not in row:
-            raise StudyError(f'row {number} has no column `{value}`; say which one has the value, as in value="loss"')
+            raise StudyError(f'row {number} has no column `{value}`; say which column has the value, as in value="loss"')
         measured = None if row.get("state") == "failed" else _number(row.get(value), number, value)
         if measured is None:
             reason = row.get("reason")
@@ -70,7 +70,7 @@ def imported(trials: Any, names: Sequence[str], value: str, outcomes: Sequence[s
 
 
 def _several(row: Mapping[str, Any], number: int, outcomes: Sequence[str]) -> Measured | str | tuple[str, Measured]:
-    """What a row says of several outcomes: all of them, or why some are missing."""
+    """The outcomes in a row, or why some of them are missing."""
     inner = row.get("values")
     values: dict[str, float] = {}
     noise: dict[str, float] = {}
@@ -88,7 +88,7 @@ def _several(row: Mapping[str, Any], number: int, outcomes: Sequence[str]) -> Me
         return measured
     if missing and "state" not in row:
         raise StudyError(
-            f"row {number} has no number in the column `values_{missing[0]}`; write `failed` in `state` where a trial failed"
+            f"row {number} has no number in the column `values_{missing[0]}`; if the trial failed, write `failed` in `state`"
         )
     reason = row.get("reason")
     why = reason if isinstance(reason, str) else "failed"
@@ -96,14 +96,14 @@ def _several(row: Mapping[str, Any], number: int, outcomes: Sequence[str]) -> Me
 
 
 def _further(row: Mapping[str, Any]) -> tuple[str | None, dict[str, Any] | None]:
-    """Note and metrics."""
+    """The note and the metrics in a row."""
     note = row.get("note")
     metrics = {str(key)[8:]: cell for key, cell in row.items() if str(key).startswith("metrics_") and not _is_missing(cell)}
     return note if isinstance(note, str) else None, metrics_of(metrics) if metrics else None
 
 
 def _number(cell: Any, row: int, column: str) -> float | None:
-    """A number; `None` if it is missing or not finite."""
+    """The number in a cell; `None` if it's missing or not finite."""
     cell = native(cell)
     if _is_missing(cell):
         return None

@@ -1,4 +1,4 @@
-"""Objectives: how a user's function is called, and what its answer means."""
+"""Objectives: how a user's function is called, and what its return value means."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no value: a word of the log, a sentence, and the traceback."""
+    """Why there is no value: the kind of failure, a sentence, and the traceback."""
 
     kind: str
     reason: str
     traceback: str | None = None
-    #: Of several outcomes, those that were measured all the same.
+    #: With several outcomes, those that were measured before it failed.
     known: Measured | None = None
 
 
 def is_asynchronous(objective: Callable[..., Any]) -> bool:
-    """Whether it is an `async def`, or an object whose call is one."""
+    """Whether it's an `async def`, or an object whose `__call__` is one."""
     return inspect.iscoroutinefunction(objective) or inspect.iscoroutinefunction(getattr(objective, "__call__", None))  # noqa: B004
 
 
 def takes_trial(objective: Callable[..., Any], space: Space | None) -> bool:
-    """Whether it wants the trial itself: its first argument is called `trial`, or it declares its parameters."""
+    """Whether it takes the trial: its first argument is called `trial`, or it declares its parameters."""
     if space is None:
         return True
     first = next(iter(_arguments(objective)), None)
@@ -49,7 +49,7 @@ def takes_trial(objective: Callable[..., Any], space: Space | None) -> bool:
 
 
 def check_signature(objective: Callable[..., Any], space: Space) -> None:
-    """Whether it can be called with every point of the space; an error says what to change."""
+    """Checks that it can be called with every point of the space."""
     arguments = _arguments(objective)
     kinds = {argument.kind for argument in arguments.values()}
     takes_all = not arguments or inspect.Parameter.VAR_KEYWORD in kinds
@@ -59,14 +59,14 @@ def check_signature(objective: Callable[..., Any], space: Space) -> None:
         if known is None or known.kind not in by_name:
             if not takes_all:
                 raise TypeError(
-                    f"the objective takes no argument `{name}`, which is a parameter of the space; add it, or `**params`"
+                    f"the objective has no argument `{name}`, which is a parameter of the space; add it, or `**params`"
                 )
         elif parameter.when and known.default is inspect.Parameter.empty:
-            raise TypeError(f"parameter `{name}` is not always active; give the argument `{name}` of the objective a default")
+            raise TypeError(f"parameter `{name}` is not always active; give the objective's argument `{name}` a default")
     for name, argument in arguments.items():
         is_needed = argument.default is inspect.Parameter.empty and argument.kind in by_name
         if is_needed and name not in space:
-            raise TypeError(f"the objective needs `{name}`, which is not in the space; declare it there, or give it a default")
+            raise TypeError(f"the objective needs `{name}`, which is not in the space; add it there, or give it a default")
 
 
 def _arguments(objective: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
@@ -77,10 +77,11 @@ def _arguments(objective: Callable[..., Any]) -> Mapping[str, inspect.Parameter]
 
 
 def measured(answer: Any, outcomes: Sequence[str] | None = None) -> Measured | Failure:
-    """What an objective's answer means. Of several outcomes, whether all are there and finite is not checked here.
+    """What an objective's return value means. If it has several outcomes, the engine checks that all of them are there and
+    finite.
 
     Raises:
-        ReturnTypeError: If it is nothing that could be a value.
+        ReturnTypeError: If it can't be a value.
     """
     if outcomes is not None:
         return _of_several(answer, outcomes)
@@ -101,12 +102,12 @@ def measured(answer: Any, outcomes: Sequence[str] | None = None) -> Measured | F
             metrics_of(answer.get("metrics")),
         )
     else:
-        found = Measured(float_of(answer, "the objective's answer"))
+        found = Measured(float_of(answer, "the objective's return value"))
     value, noise_std = found.value, found.noise_std
     if isinstance(value, float) and not math.isfinite(value):
         return Failure("unreadable", f"the value must be a finite number, got {value}")
     if isinstance(noise_std, float) and not (math.isfinite(noise_std) and noise_std >= 0):
-        return Failure("unreadable", f'"noise_std" must be a number, 0 or more, got {noise_std}')
+        return Failure("unreadable", f'"noise_std" must be a number of 0 or more, got {noise_std}')
     return found
 
 
@@ -135,19 +136,19 @@ def _of_several(answer: Any, outcomes: Sequence[str]) -> Measured:
 
 
 def check_noise(told: float | dict[str, float], noise_std: float | dict[str, float] | None) -> None:
-    """Whether every noise has its value."""
+    """Checks that each noise belongs to a value."""
     for name in noise_std if isinstance(noise_std, dict) else ():
         if not isinstance(told, dict) or name not in told:
-            raise ReturnTypeError(f"noise_std of `{name}`, which has no value; give it the names of the values")
+            raise ReturnTypeError(f"got noise_std for `{name}`, which has no value; use the names of the values")
 
 
 def numbers_of(values: Mapping[str, Any], wanted: str) -> dict[str, float]:
-    """Values of outcomes by name; `None` is one that was not measured."""
+    """The values of outcomes by name; those that are `None` were not measured."""
     return {str(name): float_of(value, f"outcome `{name}`", wanted) for name, value in values.items() if value is not None}
 
 
 def noise_of(noise_std: Any, wanted: str | None = None) -> float | dict[str, float] | None:
-    """The noise of a value, or of outcomes by name."""
+    """The noise of a value, or of outcomes by name, as numbers."""
     if noise_std is None:
         return None
     wanted = wanted or "give one number, 0 or more, or a dictionary of them"
@@ -157,17 +158,17 @@ def noise_of(noise_std: Any, wanted: str | None = None) -> float | dict[str, flo
 
 
 def float_of(value: Any, what: str, wanted: str = WANTED) -> float:
-    """A number, whoever made it: Python, numpy, torch, a decimal or a fraction."""
+    """The number in a value of any numeric type: Python's, numpy's, torch's, decimals, fractions."""
     value = native(value)
     if value is None:
         hint = ". Raise op.Failed if there is no value at this point" if wanted is WANTED else ""
         raise ReturnTypeError(f"{what} is None; {wanted}{hint}")
     if isinstance(value, (str, bytes)):
-        raise ReturnTypeError(f"{what} is the text {value!r}; {wanted}")
+        raise ReturnTypeError(f"{what} is the string {value!r}; {wanted}")
     if isinstance(value, (tuple, list)):
         raise ReturnTypeError(f"{what} is a {type(value).__name__} of {len(value)}; {wanted}")
     if isinstance(value, bool):
-        raise ReturnTypeError(f"{what} is {value}, a truth value; {wanted}")
+        raise ReturnTypeError(f"{what} is {value}, a boolean; {wanted}")
     if getattr(value, "size", 1) == 1 and callable(getattr(value, "item", None)):
         value = value.item()  # an array with one number
     if isinstance(value, complex) or (not hasattr(value, "__float__") and not hasattr(value, "__index__")):
@@ -181,7 +182,7 @@ def float_of(value: Any, what: str, wanted: str = WANTED) -> float:
 
 
 def metrics_of(metrics: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Further results, as JSON can keep them."""
+    """Other results, as JSON can store them."""
     if metrics is None:
         return None
     if not isinstance(metrics, Mapping):
@@ -192,7 +193,7 @@ def metrics_of(metrics: Mapping[str, Any] | None) -> dict[str, Any] | None:
 def _json(value: Any) -> Any:
     value = native(value)
     if isinstance(value, float) and not math.isfinite(value):
-        return None  # JSON has no word for it
+        return None  # JSON can't express it
     if isinstance(value, Mapping):
         return metrics_of(value)
     if isinstance(value, (list, tuple)):
@@ -202,7 +203,7 @@ def _json(value: Any) -> Any:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """What an exception of an objective says: its kind, a sentence, where it came from, and what was measured all the same."""
+    """What an exception raised by an objective says: the kind of failure, a sentence, the traceback, and what was measured."""
     if isinstance(error, (Failed, Retry)):
         kind = "retried" if isinstance(error, Retry) else "infeasible"
         known = getattr(error, "values", None)
@@ -214,10 +215,10 @@ def failure_of(error: BaseException) -> Failure:
 
 
 def known_of(values: Mapping[str, Any] | None) -> Measured | None:
-    """What was measured of a trial that failed."""
+    """The outcomes that were measured in a trial that failed."""
     return Measured(numbers_of(values, "give a number for each outcome that was measured")) if values else None
 
 
 def evaluate(objective: Callable[..., Any], params: dict[str, Any]) -> Any:
-    """Calls an objective with the parameters of a trial; a function of its own, so that other processes can import it."""
+    """Calls an objective with the parameters of a trial. It's a function, so that other processes can import it."""
     return objective(**params)

@@ -1,4 +1,4 @@
-"""How a run is doing: a line in terminals and notebooks, nothing elsewhere."""
+"""The progress bar: a line in terminals and notebooks, nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Progress:
     def __init__(self, study: Study, planned: int, wanted: bool | None) -> None:
         self.planned = planned
         goals = [(name, one) for name, one in study.outcomes.items() if isinstance(one, (Minimize, Maximize))]
-        #: The one goal, and how it is better; `None` if there is none, or several.
+        #: The name of the goal and whether it's minimized; `None` if there are no goals, or several.
         self.goal = (goals[0][0], isinstance(goals[0][1], Minimize)) if len(goals) == 1 else None
         self.display: Any = None
         self.is_terminal = sys.stderr is not None and sys.stderr.isatty()

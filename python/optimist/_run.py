@@ -1,7 +1,7 @@
-"""Runs: claim a trial, measure it, tell; in this thread, in others or in an executor. `_arun` does it in an event loop.
+"""Runs: claim a trial, measure it, tell; in this thread, in other threads or in an executor. `_arun` does it in an event loop.
 
-Whatever happens in between, the log says what became of each trial: an exception is a failed trial, Ctrl-C puts back what was
-being measured, and storage that cannot be written for a while is tried again.
+Whatever happens in between, the log knows the end of each trial: an exception is a failed trial, Ctrl-C puts running trials
+back, and if storage can't be written for a while, the run retries.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from ._trial import Trial
 if TYPE_CHECKING:
     from ._study import Study
 
-#: How often to look whether others have left something to do, or whether a thread has ended.
+#: Seconds between looks at whether other workers have left a trial, or whether a thread has ended.
 POLL = 0.1
 
-#: An objective that failed in the same way this often, and never worked, will not work.
+#: An objective that has never worked and has failed in the same way this often won't work.
 HOPELESS = 5
 
 
 class Claims:
-    """Trials that are claimed under the plan, and kept until they are told or put back."""
+    """Trials that are claimed under the plan, and held until they are told or put back."""
 
     def __init__(self, study: Study, timeout: float | None = None, trials: int | None = None) -> None:
         plan = study.plan
@@ -44,7 +44,7 @@ class Claims:
         self.left = None if trials is None else _arguments.whole(trials, "trials", 0)
         self.lease: float = plan.get("lease", 60.0)
         self.held: set[int] = set()
-        #: How many threads wait for a trial, and what was claimed for them.
+        #: How many threads are waiting for a trial, and the trials claimed for them.
         self.n_waiting, self.gathered = 0, deque[Trial]()
         self.counting, self.claiming = threading.Lock(), threading.Lock()
         self.error: BaseException | None = None
@@ -52,14 +52,14 @@ class Claims:
         study._is_stopping = False
 
     def is_over(self) -> bool:
-        """Whether no further trial is to be begun."""
+        """Whether to start no more trials."""
         is_late = self.deadline is not None and time.monotonic() >= self.deadline
         return self.study._is_stopping or self.error is not None or is_late or self.left == 0
 
     def claim(self) -> tuple[Trial | None, bool]:
-        """The next trial; if there is none, whether others may yet leave one.
+        """The next trial; if there is none, whether another worker may still leave one.
 
-        Of several threads that wait for one, the first claims for all.
+        If several threads are waiting, the first one claims for all of them.
         """
         with self.counting:
             self.n_waiting += 1
@@ -77,7 +77,7 @@ class Claims:
                 self.n_waiting -= 1
 
     def claim_many(self, k: int) -> tuple[list[Trial], bool]:
-        """At most `k` trials to measure at the same time; whether there may be more, now or once others leave them."""
+        """Up to `k` trials to measure at the same time, and whether there may be more, now or once other workers leave some."""
         if self.is_over():
             return [], False
         k = k if self.left is None else min(k, self.left)
@@ -88,7 +88,7 @@ class Claims:
             records, running = self.study._engine.claim(self.held, k)
             trials = [self.study._job(record) for record in records]
             may_come = bool(trials) or bool(set(running) - self.held)
-        if self.has_ended:  # while they were claimed in another thread
+        if self.has_ended:  # meanwhile, in another thread
             self.put_back()
             return [], False
         if self.left is not None:
@@ -96,11 +96,11 @@ class Claims:
         return trials, may_come
 
     def is_unknown(self) -> bool:
-        """Whether no parameter has been declared: there is nothing that a trial could be stored with."""
+        """Whether no parameter has been declared yet, so that no trial can be stored."""
         return self.study._definer is not None and not self.study._definer.parameters
 
     def put_back(self) -> None:
-        """What is being measured was interrupted. A second Ctrl-C does not lose it, the third ends the attempt."""
+        """Puts back all running trials. A second Ctrl-C doesn't lose them; the third one gives up."""
         if self.is_unknown():
             return
         for _ in range(3):
@@ -113,7 +113,7 @@ class Claims:
                 continue
 
     def store(self, write: Callable[[], None]) -> None:
-        """Again and again while storage cannot be written for a reason that may pass."""
+        """Writes to storage, and retries as long as it can't be written for a reason that may pass."""
         is_known = False
         while True:
             try:
@@ -128,7 +128,7 @@ class Claims:
 
     @contextmanager
     def underway(self) -> Iterator[None]:
-        """Renews the leases of what is being measured; in the end puts back what was not told."""
+        """Renews the leases of running trials; at the end, puts back those that weren't told."""
         ended = threading.Event()
 
         def renew() -> None:
@@ -150,7 +150,7 @@ class Claims:
 
 
 class Run(Claims):
-    """What the ways to run an objective share: how it is called, what became of it, and when to stop."""
+    """What all ways to run an objective share: how to call it, what to store, and when to stop."""
 
     def __init__(
         self,
@@ -174,7 +174,7 @@ class Run(Claims):
         self.n_failures = 0
         self.outcomes = study._names()
         self.has_value = not self.is_unknown() and study._has_values()
-        #: The failures of this run, if all its trials failed.
+        #: The failures of this run; `None` once a trial has worked, or failed in another way.
         self.failures: list[Trial] | None = []
         self.progress = Progress(study, study.plan["trials"], progress)
 
@@ -183,7 +183,7 @@ class Run(Claims):
         return self.objective(trial) if self.wants_trial else evaluate(self.objective, trial.params)
 
     def end(self, trial: Trial, answer: Any, error: BaseException | None, seconds: float | None) -> None:
-        """Stores what came of a trial and tells the callbacks."""
+        """Stores the result of a trial and calls the callbacks."""
         if error is not None and self.is_unknown():
             raise error
         outcome = self.understood(answer, error)
@@ -212,15 +212,15 @@ class Run(Claims):
             if self.failures is not None and len(self.failures) == HOPELESS and self.error is None:
                 self.error = StudyError(
                     f"stopped: the first {HOPELESS} trials all failed in the same way: {ended.reason}; "
-                    "mend the objective, or set max_failures to try more"
+                    "fix the objective, or set max_failures to try more"
                 )
 
     def understood(self, answer: Any, error: BaseException | None) -> Measured | Failure:
-        """A value, or why there is none. An answer of the wrong type ends a run that has no value yet: it is a slip."""
+        """The value, or why there is none. If a run has no value yet, an answer of the wrong type ends it: it's a mistake."""
         if error is not None:
             if isinstance(error, DeclarationError):
                 self.error = error
-            if isinstance(error, BrokenExecutor):  # of the trials at hand, not all are to blame
+            if isinstance(error, BrokenExecutor):  # another trial may have broken it
                 return Failure("retried", str(error))
             return failure_of(error)
         try:
@@ -260,16 +260,16 @@ def run(
     callbacks: Sequence[Callable[[Study, Trial], Any]],
     progress: bool | None,
 ) -> None:
-    """:meth:`Study.run`."""
+    """Implements :meth:`Study.run`."""
     if is_asynchronous(objective):
         import asyncio
 
         from ._arun import arun
 
         if executor is not None:
-            raise StudyError("an async objective runs in an event loop; give `workers`, no executor")
+            raise StudyError("an async objective runs in an event loop; use `workers`, not an executor")
         if asyncio._get_running_loop() is not None:
-            raise StudyError("an event loop is running here, as in every notebook; write `await study.arun(objective)`")
+            raise StudyError("an event loop is already running, as in any notebook; write `await study.arun(objective)`")
         asyncio.run(arun(study, objective, workers, timeout, trials, callbacks, progress))
         return
     this = Run(study, objective, timeout, trials, callbacks, progress)
@@ -293,14 +293,14 @@ def n_workers(study: Study, workers: int | None, executor: Executor | None = Non
         return int(study.plan.get("workers", 1))
     known = getattr(executor, "_max_workers", None) or getattr(executor, "num_workers", None)
     if known is None:
-        raise StudyError("the executor does not say how many workers it has; say how many trials to run at a time: workers=4")
+        raise StudyError("cannot tell how many workers the executor has; say how many trials to run at a time: workers=4")
     return int(known)
 
 
 def _check(this: Run, executor: Executor) -> None:
-    """Whether the objective can run in an executor."""
+    """Checks that the objective can run in the executor."""
     if this.study._definer is not None:
-        raise StudyError("an objective that declares its parameters runs in threads; give `workers`, no executor")
+        raise StudyError("an objective that declares its parameters runs in threads; use `workers`, not an executor")
     if isinstance(executor, ProcessPoolExecutor):
         try:
             pickle.dumps(this.objective)
@@ -311,7 +311,7 @@ def _check(this: Run, executor: Executor) -> None:
 
 
 class Threads(Executor):
-    """A thread for each trial. The program does not wait for them when Ctrl-C has ended a run: their trials were put back."""
+    """Runs each trial in its own thread. After Ctrl-C the program doesn't wait for them: their trials were put back."""
 
     def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Starts `work` at once."""

@@ -1,7 +1,7 @@
 """Ray: `op.ray(…)` runs the trials of a study as Ray tasks, and :class:`OptimistSearch` is a searcher for Ray Tune.
 
-The module itself is what one calls, so that `op.ray(num_cpus=2)` and `from optimist.ray import OptimistSearch` both hold. Ray is
-imported when one of them is used.
+The module itself is callable, so that `op.ray(num_cpus=2)` and `from optimist.ray import OptimistSearch` both work. Ray is
+imported when you use one of them.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ __all__ = ["OptimistSearch"]
 
 
 class CallableModule(ModuleType):
-    """A module that is an executor's maker when it is called."""
+    """A module that returns an executor when it's called."""
 
     def __call__(self, *, workers: int | None = None, **options: Any) -> Executor:
-        """An executor that runs each trial as a Ray task: `study.run(objective, executor=op.ray(num_cpus=2))`.
+        """Returns an executor that runs each trial as a Ray task: `study.run(objective, executor=op.ray(num_cpus=2))`.
 
-        A trial whose node or process dies is put back and run again elsewhere, up to the study's `max_attempts`. Optimist must be
-        installed on every node. If Ray has not been started here, `ray.init()` finds the cluster or starts one on this machine.
+        If a node or a process dies, its trials are put back and run again elsewhere, up to the study's `max_attempts` times.
+        Optimist must be installed on every node. If you haven't called `ray.init()`, it's called here: it connects to the
+        cluster, or starts Ray on this machine.
 
         Args:
-            workers: How many trials to run at the same time; by default, as many as the cluster has room for now.
-            options: What each trial needs, as `ray.remote` takes it: `num_cpus`, `num_gpus`, `memory`, `resources`,
+            workers: How many trials run at the same time; by default, as many as the cluster has room for now.
+            options: What each trial needs, as for `ray.remote`: `num_cpus`, `num_gpus`, `memory`, `resources`,
                 `runtime_env`, `scheduling_strategy`, …
         """
         from ._executors import RayExecutor

@@ -167,7 +167,7 @@ def test_what_goes_wrong_in_a_family_is_raised() -> None:
     with pytest.raises(RuntimeError, match="the law is broken"):
         for i in range(9):
             optimizer.tell(optimizer.ask(), float(i))
-    with pytest.raises(ValueError, match="only `go-ucb` takes|cannot be stored in a study"):
+    with pytest.raises(ValueError, match="only `go-ucb` takes|a study cannot store your own family"):
         op.Study("s", {"x": (0.0, 1.0)}, direction="minimize", optimizer=op.GoUcb(family=op.Family(rate, 3)))
     with pytest.raises(ValueError, match="the prior has 2 numbers"):
         op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(family=op.Family(rate, 3, prior_std=[1, 1])))

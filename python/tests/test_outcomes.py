@@ -67,9 +67,9 @@ def test_telling_wants_every_outcome_and_names_what_is_wrong() -> None:
             study.tell(trial, values)
     with pytest.raises(op.StudyError, match="named outcomes"):
         study.tell(trial, 0.9)
-    with pytest.raises(op.ReturnTypeError, match="is the text"):
+    with pytest.raises(op.ReturnTypeError, match="is the string"):
         study.tell(trial, {"accuracy": "high"})  # type: ignore[dict-item]
-    with pytest.raises(op.ReturnTypeError, match="noise_std of `latency`"):
+    with pytest.raises(op.ReturnTypeError, match="noise_std for `latency`"):
         study.tell(trial, {"accuracy": 0.9, "latency_ms": 1, "memory_gb": 1}, noise_std={"latency": 1})
     trial.tell({"memory_gb": 9, "accuracy": 0.9, "latency_ms": 1}, noise_std={"accuracy": 0.1}, note="warm")
     (known,) = study.trials
@@ -143,7 +143,7 @@ def test_an_objective_returns_a_dictionary() -> None:
 def test_an_answer_of_the_wrong_type_ends_the_run() -> None:
     with pytest.raises(op.ReturnTypeError, match="return a dictionary with every outcome"):
         net().run(lambda x: x)
-    with pytest.raises(op.ReturnTypeError, match="truth value"):
+    with pytest.raises(op.ReturnTypeError, match="a boolean"):
         net().run(lambda x: {"accuracy": True, "latency_ms": 1, "memory_gb": 1})
 
 

@@ -28,7 +28,7 @@ def test_a_plot_shows_itself_and_is_saved(measured: op.Study, tmp_path: Path) ->
     assert measured.plot("metrics").data == {"metrics": []}
     with pytest.raises(ValueError, match="there is no plot `slice`; choose from history, front, slices"):
         measured.plot("slice")
-    with pytest.raises(ValueError, match="end its name in .svg, .png or .html"):
+    with pytest.raises(ValueError, match="end it in .svg, .png or .html"):
         plot.save("x.pdf")
     with pytest.raises(OSError, match="No such file"):
         plot.save(tmp_path / "no" / "x.svg")

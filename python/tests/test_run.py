@@ -242,9 +242,9 @@ def test_a_value_that_is_not_finite_is_a_failed_trial(answer: object) -> None:
     ("answer", "words"),
     [
         (None, "is None; return one number"),
-        ("0.5", "is the text '0.5'; return one number"),
+        ("0.5", "is the string '0.5'; return one number"),
         ((1.0, 2.0), "is a tuple of 2; return one number"),
-        (True, "a truth value"),
+        (True, "a boolean"),
         ({"loss": 1}, "without `value`"),
         ({"value": 1, "cost": 3}, "put further numbers in `metrics`"),
         (object(), "is of type object; return"),
@@ -264,7 +264,7 @@ def test_a_slip_is_an_error_that_says_what_to_return(answer: object, words: str)
 def test_an_objective_that_does_not_fit_the_space_says_so_before_it_runs() -> None:
     space = {"solver": ["sgd", "adam"], "momentum": op.Float(0, 1, when={"solver": "sgd"})}
     study = op.Study("s", space, direction="minimize")
-    with pytest.raises(TypeError, match="takes no argument `momentum`"):
+    with pytest.raises(TypeError, match="has no argument `momentum`"):
         study.run(lambda solver: 1)
     with pytest.raises(TypeError, match="`momentum` is not always active"):
         study.run(lambda solver, momentum: 1)

@@ -142,7 +142,7 @@ def test_tuples_and_lists_are_understood(written: object, expected: object) -> N
         ({"x": 3}, TypeError, "cannot understand 3; give op.Float"),
         ({"x": ("a", "b")}, TypeError, "write choices as a list"),
         ({"x": (0, 1, "normal")}, TypeError, "write choices as a list"),
-        ({3: (0, 1)}, TypeError, "the name of a parameter must be a text"),
+        ({3: (0, 1)}, TypeError, "the name of a parameter must be a string"),
         (3, TypeError, "a space must be a dictionary"),
         ({"x": op.Float(0, 1, when={"y": 1})}, ValueError, "depends on `y`, which is not declared"),
     ],
