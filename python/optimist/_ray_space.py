@@ -1,7 +1,7 @@
 """Search spaces of Ray Tune as ours: every domain that has bounds.
 
-Given: `param_space`, nested as users write it. Gives: parameters by their path, such as `optimizer/lr`, and points from one shape
-to the other. Constants stay Tune's business.
+Given: `param_space`, nested as users write it. Gives: parameters by path, such as `optimizer/lr`, and points from one form to the
+other. Constants are left to Tune.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ray.tune.search.variant_generator import parse_spec_vars
 from ._errors import SpaceError
 from ._space import Bool, Choice, Float, Int, Parameter, labelled
 
-#: What joins the keys of a path, in Tune as well.
+#: Joins the keys of a path, as in Tune.
 SEPARATOR = "/"
 
 
@@ -29,7 +29,7 @@ class Layout:
     paths: Mapping[str, tuple[str, ...]]
 
     def nested(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Parameters as Tune wants them."""
+        """Parameters as a nested configuration."""
         config: dict[str, Any] = {}
         for name, value in params.items():
             *folders, last = self.paths[name]
@@ -40,7 +40,7 @@ class Layout:
         return config
 
     def flat(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """What a configuration says of the parameters, nested or already flat; constants are left out."""
+        """The parameters in a nested or flat configuration, without constants."""
         found = {}
         for name, path in self.paths.items():
             place: Any = config
@@ -53,12 +53,12 @@ class Layout:
 
 
 def parameters_of(config: Mapping[str, Any]) -> tuple[dict[str, Parameter], Layout]:
-    """The parameters of a configuration: Tune's domains and ours, wherever they are in it. Everything else is a constant."""
+    """The parameters of a configuration: Tune's domains and ours at any depth. Everything else is a constant."""
     _, domains, grids = parse_spec_vars(dict(config))
     found = {path: _parameter(SEPARATOR.join(map(str, path)), domain) for path, domain in domains}
     if grids:
         name = SEPARATOR.join(map(str, grids[0][0]))
-        raise SpaceError(f"parameter `{name}`: a grid is run point by point, not searched; use tune.choice([…]) in its place")
+        raise SpaceError(f"parameter `{name}`: a grid is run point by point, not searched; use tune.choice([…]) instead")
     found.update(_ours(config))
     for path in found:
         if any(not isinstance(key, str) for key in path):
@@ -70,7 +70,7 @@ def parameters_of(config: Mapping[str, Any]) -> tuple[dict[str, Parameter], Layo
 
 
 def is_nested(space: Any) -> bool:
-    """Whether a space is written as `param_space` is, and not as :class:`optimist.Study` takes it."""
+    """Whether a space is written like `param_space`, and not as for :class:`optimist.Study`."""
     if not isinstance(space, Mapping):
         return False
     return any(isinstance(value, (Mapping, Domain)) for value in space.values())
@@ -118,7 +118,7 @@ def _parameter(name: str, domain: Domain) -> Parameter:
 
 
 def _choice(name: str, options: list[Any]) -> Choice:
-    """Any objects: those that have no name of their own are numbered."""
+    """A choice between any objects; those without a name are numbered."""
     try:
         labelled(name, options)
     except SpaceError:
@@ -127,7 +127,7 @@ def _choice(name: str, options: list[Any]) -> Choice:
 
 
 def _on_grid(name: str, low: float, high: float, step: float | None) -> tuple[float, float]:
-    """The first and the last multiple of a step between two bounds, as Tune counts them."""
+    """The first and the last multiple of a step between two bounds, as in Tune."""
     if step is None:
         return low, high
     first, last = _rounded(low / step, math.ceil), _rounded(high / step, math.floor)

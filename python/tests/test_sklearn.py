@@ -192,7 +192,7 @@ def test_wrong_spaces_are_named() -> None:
     ]:
         with pytest.raises((TypeError, ValueError), match=words):
             hill(param_distributions=wrong).fit(X, Y)
-    with pytest.raises(ValueError, match="param_distributions or search_spaces, and not both"):
+    with pytest.raises(ValueError, match="param_distributions or search_spaces, not both"):
         OptimistSearchCV(Hill()).fit(X, Y)
 
 
@@ -269,7 +269,7 @@ def test_several_metrics_follow_refit() -> None:
     scoring = {"low": lambda estimator, X, y: -abs(estimator.x - 0.1), "high": lambda estimator, X, y: -abs(estimator.x - 0.9)}
     for name, wanted in (("low", 0.1), ("high", 0.9)):
         assert abs(hill(scoring=scoring, refit=name, n_iter=12).fit(X, Y).best_params_["x"] - wanted) < 0.05
-    with pytest.warns(UserWarning, match="follows `low`, the first of 2 metrics; name another with refit="):
+    with pytest.warns(UserWarning, match="follows `low`, the first of 2 metrics; name another one with refit="):
         search = hill(scoring=scoring, refit=False).fit(X, Y)
     assert {"mean_test_low", "mean_test_high"} <= set(search.cv_results_)
 

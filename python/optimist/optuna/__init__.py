@@ -1,4 +1,4 @@
-"""GO-UCB in Optuna: a sampler, and an evaluator of importances. Needs Optuna 4.8 or later.
+"""GO-UCB for Optuna: a sampler and an importance evaluator. Needs Optuna 4.8 or later.
 
 >>> from optimist.optuna import OptimistSampler
 >>> sampler = OptimistSampler(n_trials=100, seed=0)

@@ -1,8 +1,8 @@
-"""Where values lie: Optuna's distributions as parameters of the engine, and its values as the engine's and back.
+"""Optuna's distributions as parameters of the engine, and values from one to the other and back.
 
-Values are in Optuna's internal representation, a float each: categories by their index, since choices may be `None`, or `1`
-beside `True`. A parameter whose range changes from trial to trial has no distribution here: what counts is *where in its range* a
-value lies, from 0 to 1. The engine sees ranges that are too wide for it in the same way.
+Values are in Optuna's internal representation, a float each: categories by index, since choices may be `None`, or `1` next to
+`True`. A parameter whose range changes from trial to trial has no distribution here: what counts is *where in its range* a value
+lies, from 0 to 1. Ranges that are too wide for the engine are treated the same way.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 
 from .._space import Choice, Float, Int, Parameter, When
 
-#: One of Optuna's three distributions, whose common class says nothing of their bounds, or `None` of a range that changes.
+#: One of Optuna's three distributions, or `None` for a range that changes. Their common class doesn't have the bounds.
 Axis: TypeAlias = Any
-#: Levels up to which every whole number is a float.
+#: Up to this number every integer is exactly a float.
 MAX_LEVELS = 2**53
 
 
 def parameter(axis: Axis, when: When | None = None) -> Parameter:
-    """The parameter that the engine searches."""
+    """The distribution as a parameter of the engine."""
     if isinstance(axis, CategoricalDistribution):
         return Choice(range(len(axis.choices)), when=when)
     if axis is None or _is_too_wide(axis):
@@ -34,17 +34,17 @@ def parameter(axis: Axis, when: When | None = None) -> Parameter:
 
 
 def is_discrete(axis: Axis) -> bool:
-    """Whether the engine can make other parameters wait for one of its values."""
+    """Whether other parameters can be conditional on one of its values."""
     return axis is not None and not isinstance(parameter(axis), Float)
 
 
 def is_within(value: float, axis: Axis) -> bool:
-    """Whether the value can be tried."""
+    """Whether the value is in the range."""
     return axis is None or bool(axis._contains(value))
 
 
 def coordinate(value: float, axis: Axis) -> int | float:
-    """What the engine calls a value."""
+    """A value as the engine has it."""
     if isinstance(axis, CategoricalDistribution):
         return int(value)
     if axis is None:
@@ -59,7 +59,7 @@ def coordinate(value: float, axis: Axis) -> int | float:
 
 
 def value(coordinate: int | float, axis: Axis) -> float:
-    """The value of a coordinate: the other way round."""
+    """A value from the engine; the inverse of :func:`coordinate`."""
     if axis is None or isinstance(axis, CategoricalDistribution):
         return float(coordinate)
     if _is_too_wide(axis):
@@ -70,7 +70,7 @@ def value(coordinate: int | float, axis: Axis) -> float:
 
 
 def middle(axis: Axis) -> int | float:
-    """The coordinate of a parameter that a trial did without: the engine, too, puts inactive parameters in the middle."""
+    """The coordinate of a parameter that a trial doesn't have: the middle, where the engine puts inactive parameters, too."""
     return 0 if isinstance(axis, CategoricalDistribution) else coordinate(placed(0.5, axis) if axis else 0.5, axis)
 
 
@@ -82,11 +82,11 @@ def position(value: float, axis: Axis) -> float:
         return min(max((level + 0.5) / (_last_level(axis) + 1), 0.0), 1.0)
     if high == low:
         return 0.5
-    return min(max((value / 2 - low / 2) / (high / 2 - low / 2), 0.0), 1.0)  # halves: the range may be all floats
+    return min(max((value / 2 - low / 2) / (high / 2 - low / 2), 0.0), 1.0)  # halves: all floats are a range, too
 
 
 def placed(position: float, axis: Axis) -> float:
-    """The value at this place of the range."""
+    """The value at this position of the range."""
     if is_stepped(axis):
         level = min(int(position * (_last_level(axis) + 1)), _last_level(axis))
         return float(min(axis.low + level * axis.step, axis.high))

@@ -1,6 +1,6 @@
-"""An engine of Optimist that follows the trials of a study.
+"""An optimizer that follows the trials of a study.
 
-Given: parameters, and rows. Gives: points. It is kept from trial to trial and told only what is new; one that is made later and
+Given: parameters and rows. Gives: points. It's kept from trial to trial and told only what's new; one that is created later and
 told everything suggests the same.
 """
 
@@ -17,7 +17,7 @@ from ._trials import Row
 
 
 class Engine:
-    """Suggests points for some of a study's parameters."""
+    """Suggests values for some of a study's parameters."""
 
     def __init__(
         self,
@@ -32,13 +32,13 @@ class Engine:
         self._goals = goals
         self._native = _native.Optimizer(self._layout.space.to_dict(), method, trials, seed, None, goals.to_list())
         self._n_learnt = 0
-        #: Encoded points by the number of their trial.
+        #: Encoded points by trial number.
         self._pending: dict[int, list[float]] = {}
-        #: Calls of the engine so far.
+        #: How often the engine was called.
         self.n_calls = 0
 
     def learn(self, rows: Sequence[Row]) -> None:
-        """Trials have ended: all that ever have, in that order."""
+        """Learns from trials that have ended: all of them, in the order in which they ended."""
         for row in rows[self._n_learnt :]:
             point = self._layout.point(row)
             pending = self._pending.pop(row.number, None)
@@ -52,7 +52,7 @@ class Engine:
         self._n_learnt = len(rows)
 
     def expect(self, rows: Iterable[Row]) -> None:
-        """These trials have not ended, and no others."""
+        """Takes these trials as pending, and no others."""
         points = {row.number: self._layout.point(row, is_over=False) for row in rows}
         expected = {number: self._native.encode(point) for number, point in points.items() if point is not None}
         for number in [number for number, x in self._pending.items() if expected.get(number) != x]:
@@ -63,7 +63,7 @@ class Engine:
                 self._pending[number] = x
 
     def suggest(self, stream: int) -> Point:
-        """The next point, from this stream of random numbers."""
+        """Returns the next point, drawn from this stream of random numbers."""
         x, _ = self._call("suggest", stream)
         return self._native.decode(x)
 

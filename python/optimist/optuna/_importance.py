@@ -1,4 +1,4 @@
-"""How much parameters matter, by Optimist's model of the objective."""
+"""Parameter importances from Optimist's model of the objective."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from ._trials import row_of
 
 
 class OptimistImportanceEvaluator(BaseImportanceEvaluator, metaclass=ABCMeta):  # type: ignore[misc]  # Optuna is optional
-    """How much parameters matter: the share of the variance of the model's mean that would remain if all others were known.
+    """Computes parameter importances: the share of the variance of the model's mean that would remain if all others were known.
 
-    These are total Sobol' indices over the whole space, from 0 to 1; where parameters interact, they add up to more than 1.
-
-    Conditional parameters are assessed as well. With several objectives and no `target`, it is the mean over the objectives.
+    These are total Sobol' indices over the whole space, from 0 to 1. If parameters interact, they add up to more than 1.
+    Conditional parameters have importances, too. With several objectives and no `target`, it's the mean over the objectives.
 
     >>> import optuna
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -36,13 +35,13 @@ class OptimistImportanceEvaluator(BaseImportanceEvaluator, metaclass=ABCMeta):  
     def evaluate(
         self, study: Study, params: list[str] | None = None, *, target: Callable[[FrozenTrial], float] | None = None
     ) -> dict[str, float]:
-        """Importances by name, the largest first; of all parameters, if `params` does not name some."""
+        """Returns importances by name, the largest first. By default, it has all parameters of the study."""
         trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
         known = {name for trial in trials for name in trial.distributions}
         for name in params or ():
             if name not in known:
                 raise ValueError(
-                    f"no complete trial has the parameter `{name}`; the study has {', '.join(sorted(known)) or 'none'}"
+                    f"no complete trial has the parameter `{name}`; the study has {', '.join(sorted(known)) or 'no parameters'}"
                 )
         names = sorted(known) if params is None else params
         targets = [target] if target else [partial(_value, goal) for goal in range(len(study.directions))]
@@ -56,7 +55,7 @@ def _value(goal: int, trial: FrozenTrial) -> float:
 
 
 def _shares(trials: list[FrozenTrial], target: Callable[[FrozenTrial], float]) -> dict[str, float]:
-    """The importances of the parameters that these trials vary, for one target."""
+    """The importances of the parameters that vary in these trials, for one target."""
     space = LearntSpace()
     rows, values = [row_of(trial) for trial in trials], [target(trial) for trial in trials]
     for row in rows:

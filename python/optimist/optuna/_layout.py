@@ -1,7 +1,7 @@
-"""How the engine sees trials: parameters of Optuna as a space of Optimist, and rows as its points.
+"""Optuna's parameters as a space of Optimist, and rows as its points.
 
-A parameter that a trial did without although it waits for nothing is put in the middle of its range, where the engine also puts
-inactive parameters.
+If a trial doesn't have an unconditional parameter, its value is the middle of the range, where the engine puts inactive
+parameters, too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .._space import Space
 from ._axes import Axis, coordinate, is_within, middle, parameter, position
 from ._trials import Row
 
-#: Coordinates by name, of those parameters only that are active.
+#: The coordinates of the active parameters by name.
 Point = dict[str, int | float]
 
 
@@ -20,8 +20,8 @@ class Layout:
     """A space for some of a study's parameters.
 
     Args:
-        axes: The parameters by name, in an order in which none comes before those that it waits for.
-        whens: What they wait for, as values of Optuna. Parameters that are not in `axes` are not waited for.
+        axes: The parameters by name. None comes before those that it depends on.
+        whens: Their conditions, as values of Optuna. Conditions on parameters that aren't in `axes` are ignored.
     """
 
     def __init__(self, axes: Mapping[str, Axis], whens: Mapping[str, Mapping[str, float]]) -> None:
@@ -30,8 +30,8 @@ class Layout:
         self.space = Space({name: parameter(axis, self._whens[name] or None) for name, axis in axes.items()})
 
     def point(self, row: Row, *, is_over: bool = True) -> Point | None:
-        """The point of a trial; `None` if it has none of these parameters, or lies beyond their ranges, or if it is not over and
-        its point not known yet.
+        """The point of a trial; `None` if it has none of these parameters or lies outside their ranges, or if it's still running
+        and its point isn't known yet.
         """
         point: Point = {}
         is_known = False
@@ -47,12 +47,12 @@ class Layout:
 
 
 def _among(when: Mapping[str, float], axes: Mapping[str, Axis]) -> Point:
-    """What a parameter waits for among these, as coordinates."""
+    """A condition as coordinates, as far as it's about these parameters."""
     return {other: coordinate(value, axes[other]) for other, value in when.items() if other in axes}
 
 
 def _value(row: Row, name: str, axis: Axis) -> float | None:
-    """The value of a parameter in a trial, or where in its range it was; `None` if the trial did without."""
+    """The value of a parameter in a trial, or its position in its range; `None` if the trial doesn't have it."""
     if axis is None:
         own = row.distributions.get(name)
         return row.places.get(name) if own is None else position(row.values[name], own)
@@ -60,5 +60,5 @@ def _value(row: Row, name: str, axis: Axis) -> float | None:
         return row.values[name]
     try:
         return axis.to_internal_repr(row.fixed[name]) if name in row.fixed else None
-    except ValueError:  # Optuna will say so when the trial asks for it
+    except ValueError:  # Optuna raises it when the trial asks for the parameter
         return None

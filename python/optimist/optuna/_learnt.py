@@ -1,14 +1,15 @@
-"""The space of an objective that declares its parameters while it runs, as its finished trials show it.
+"""The space of an objective that declares its parameters as it runs, learnt from its finished trials.
 
-* **Which parameters.** The first 32; after them, those that all trials have asked for, or two and one in fifty: an objective may
-  name its parameters anew in each trial, and such are not searched together.
-* **Which range.** The latest, since ranges are edited while a study goes on; trials beyond it are left out. If it has changed
-  more than eight times, it depends on something: then what counts is where in its range a value lies.
-* **When.** A parameter that some trials ask for and others do not waits for values of others that tell these trials apart, if
-  there are such. If there are none, it is always there.
+* **Which parameters.** The first 32; after that, those that all trials have asked for, or at least two trials and one in fifty.
+An
+  objective may give its parameters new names in each trial, and those aren't searched together.
+* **Which range.** The latest, since users edit ranges while a study runs; trials outside it are left out. If it has changed more
+  than eight times, it depends on something, and what counts is where in its range a value lies.
+* **When.** A parameter that only some trials ask for is conditional on values of other parameters that tell those trials from the
+  others. If no values do, it's always there.
 
-A trial that contradicts nothing costs the same however many there are. One that does has the space learnt anew, and each
-parameter can do that a few times only: what it waits for becomes less each time.
+A trial that fits what's known costs the same however many trials there are. One that doesn't makes the space be learnt again;
+each parameter can cause that only a few times, because its condition gets weaker each time.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ RARE = 1 / 50
 
 
 class LearntSpace:
-    """Parameters, their ranges, and what they wait for."""
+    """Parameters, their ranges and their conditions."""
 
     def __init__(self) -> None:
         self._rows: list[Row] = []
         self._latest: dict[str, BaseDistribution] = {}
         self._n_changes: dict[str, int] = {}
         self._n_trials: dict[str, int] = {}
-        #: What each parameter of the space waits for; parameters come after those that they wait for.
+        #: The condition of each parameter of the space; parameters come after those that they depend on.
         self.whens: dict[str, dict[str, float]] = {}
-        #: Asked for by every complete trial since they are known.
+        #: Parameters that every complete trial has asked for.
         self._always: set[str] = set()
 
     def add(self, row: Row) -> None:
-        """A trial has ended."""
+        """Learns from a trial that has ended."""
         self._rows.append(row)
         for name, distribution in row.distributions.items():
             known = self._latest.setdefault(name, distribution)
@@ -49,7 +50,7 @@ class LearntSpace:
             self._learn()
 
     def axis(self, name: str, default: Axis = None) -> Axis:
-        """The range of a parameter: `None` if it changes, and `default` if the parameter is unknown."""
+        """The range of a parameter; `None` if it keeps changing, and `default` if the parameter is unknown."""
         return None if self._n_changes.get(name, 0) > MAX_CHANGES else self._latest.get(name, default)
 
     def axes(self) -> dict[str, Axis]:
@@ -57,7 +58,7 @@ class LearntSpace:
         return {name: self.axis(name) for name in self.whens if not self._latest[name].single()}
 
     def _is_news(self, row: Row) -> bool:
-        """Whether the trial contradicts what is known."""
+        """Whether the trial contradicts what's known."""
         for name in row.distributions:
             if name not in self.whens and self._is_common(name):
                 return True
@@ -78,12 +79,12 @@ class LearntSpace:
 
     def _learn(self) -> None:
         names = [name for name in self._n_trials if name in self.whens or self._is_common(name)]
-        names.sort(key=lambda name: (-self._n_trials[name], name))  # who is waited for is in more trials than who waits
+        names.sort(key=lambda name: (-self._n_trials[name], name))  # conditional parameters are in fewer trials
         self._always = {name for name in names if all(name in row.distributions for row in self._rows if row.is_complete)}
         self.whens = {name: {} if name in self._always else self._when(name, names) for name in names}
 
     def _when(self, name: str, names: list[str]) -> dict[str, float]:
-        """The values of others that all trials share that asked for this one, and no complete trial that did without."""
+        """The condition of a parameter: values shared by all trials that asked for it, and by no other complete trial."""
         those = [row.values for row in self._rows if name in row.distributions]
         others = [row.values for row in self._rows if row.is_complete and name not in row.distributions]
         shared = {
@@ -92,7 +93,7 @@ class LearntSpace:
             if other in names and self._n_trials[other] > self._n_trials[name] and is_discrete(self.axis(other))
             if all(values.get(other) == value for values in those)
         }
-        for other in list(shared):  # the nearest calls tell most
+        for other in list(shared):  # prefer the latest calls
             without = {key: value for key, value in shared.items() if key != other}
             if without and _tells_apart(without, others):
                 shared = without

@@ -1,6 +1,6 @@
-"""What a sampler knows of one study: the rows of its trials, the space learnt from them, and the engines that were told of them.
+"""What a sampler knows about one study: the rows of its trials, the space learnt from them, and engines that know them.
 
-It holds nothing that the study does not say, so a sampler may forget it at any time. A study is known by its trials: under a
+All of it can be read from the study again, so a sampler may forget it at any time. A study is recognized by its trials: with a
 `HyperbandPruner`, samplers see one bracket at a time, each as if it were the study.
 """
 
@@ -22,35 +22,35 @@ from ._goals import Goals
 from ._learnt import LearntSpace
 from ._trials import Curves, Outcome, Row, row_of
 
-#: Engines that are kept: one for the space, and one for each parameter by itself.
+#: How many engines are kept: one for the space, and one for each parameter that is suggested by itself.
 MAX_ENGINES = 64
 
 
 class Record:
-    """A study, as far as it is known."""
+    """What is known about a study."""
 
     def __init__(self, study: Study) -> None:
         self._storage: BaseStorage = study._storage
         self._study_id: int = study._study_id
         self._signs = [1.0 if one == StudyDirection.MAXIMIZE else -1.0 for one in study.directions]
-        #: The number of its first trial, in which brackets differ.
+        #: The number of its first trial, which tells brackets apart.
         self.root = 0
         self._n_seen = 0
-        #: Places of trials that had not ended.
+        #: Indices of trials that hadn't ended when they were last read.
         self._open: list[int] = []
-        #: The trial that was read last of those that had ended, and its place.
+        #: The index of the last ended trial that was read, and its key.
         self._last: tuple[int, Any] | None = None
         self._curves = Curves()
-        #: Trials that have ended, in that order.
+        #: Trials that have ended, in the order in which they did.
         self.rows: list[Row] = []
-        #: Those that have not.
+        #: Trials that haven't ended.
         self.running: list[Row] = []
         self.space = LearntSpace()
         self.goals = Goals(len(self._signs))
         self._engines: OrderedDict[Any, Engine] = OrderedDict()
 
     def is_of(self, study: Study, trials: list[FrozenTrial]) -> bool:
-        """Whether these are the trials that are known, and later ones."""
+        """Whether these are the known trials, perhaps with later ones."""
         if self._storage is not study._storage or self._study_id != study._study_id or len(trials) < self._n_seen:
             return False
         if self._last is None:
@@ -59,7 +59,7 @@ class Record:
         return bool(_key(trials[place]) == last)
 
     def update(self, trials: list[FrozenTrial]) -> None:
-        """Reads what is new."""
+        """Reads what's new."""
         places = [*self._open, *range(self._n_seen, len(trials))]
         self._n_seen = len(trials)
         self.root = trials[0].number
@@ -72,7 +72,7 @@ class Record:
         self.running = [row_of(trials[place]) for place in self._open]
 
     def engine(self, key: Any, make: Callable[[], Engine]) -> Engine:
-        """The engine of this key, told of everything that has ended."""
+        """The engine for this key, which knows all trials that have ended."""
         engine = self._engines.pop(key, None) or make()
         self._engines[key] = engine
         if len(self._engines) > MAX_ENGINES:
@@ -90,7 +90,7 @@ class Record:
             self.goals = replace(self.goals, constraints=self.goals.constraints + new)
 
     def _outcomes(self, trial: FrozenTrial) -> tuple[Outcome, ...] | None:
-        """What came of a trial that has ended; `None` if it has no value, or none that fits on a scale."""
+        """The result of a trial that has ended; `None` if it has no finite value."""
         sign = self._signs[0]
         reports = {step: sign * value for step, value in trial.intermediate_values.items()}
         if trial.state == TrialState.PRUNED and len(self._signs) == 1:

@@ -1,10 +1,10 @@
-"""GO-UCB as a sampler of Optuna.
+"""GO-UCB as a sampler for Optuna.
 
-The parameters of an objective are searched together, conditional ones included, as soon as finished trials have shown them. A
-parameter that was not known or not expected when a trial began is suggested by itself, by a model of its own over the trials that
-have it.
+The parameters of an objective are searched together, including conditional ones, as soon as finished trials have shown them. A
+parameter that wasn't known or expected when a trial began is suggested by itself, with its own model over the trials that have
+it.
 
-Each trial has its own stream of random numbers. So the same seed gives the same trials, whatever process asks for them, and
+Each trial has its own stream of random numbers. So the same seed gives the same trials, whichever process asks for them, and
 threads can't disturb each other.
 """
 
@@ -31,21 +31,22 @@ from ._goals import Goals
 from ._record import Record
 from ._trials import OFFERED, PLACES
 
-#: Studies, or brackets of one, that are known at a time.
+#: How many studies, or brackets of a study, are known at a time.
 MAX_RECORDS = 16
 
 
-class OptimistSampler(BaseSampler, metaclass=ABCMeta):  # type: ignore[misc]  # Optuna is optional: type checkers do not look into it
+class OptimistSampler(BaseSampler, metaclass=ABCMeta):  # type: ignore[misc]  # Optuna is optional: type checkers skip it
     """Suggests parameters by GO-UCB, Optimist's optimizer.
 
-    It learns from complete trials, from pruned ones (their last report, and what complete trials still gained from that step),
-    from failed ones, which it avoids, and from those that are running. One sampler may serve several studies and threads.
+    It learns from complete trials, from pruned ones (their last report, plus what complete trials gained after that step), from
+    failed ones, which it avoids, and from running ones. One sampler may serve several studies and threads.
 
     Args:
-        n_trials: How many trials are planned; how many of them explore depends on it. It is no limit.
-        seed: For all that is random; the same seed gives the same trials. If you leave it out, it is drawn.
-        constraints_func: As of Optuna's own samplers; better call `trial.set_constraint(name, value)` in the objective.
-        **settings: Those of :class:`optimist.GoUcb`, such as `preset`, `family` or `exploration`.
+        n_trials: How many trials you plan, which decides how many of them explore. It isn't a limit.
+        seed: The same seed gives the same trials. If you leave it out, it's random.
+        constraints_func: As in Optuna's own samplers. In Optuna 5, call `trial.set_constraint(name, value)` in the objective
+        instead.
+        **settings: Settings of :class:`optimist.GoUcb`, such as `preset`, `family` or `exploration`.
 
     >>> import optuna
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -69,19 +70,19 @@ class OptimistSampler(BaseSampler, metaclass=ABCMeta):  # type: ignore[misc]  # 
         self._constraints_func = constraints_func
         self._lock = threading.RLock()
         self._records: list[Record] = []
-        self._new_engine({"x": None}, {}, Goals(), "")  # settings that cannot be are an error here, not in the first trial
+        self._new_engine({"x": None}, {}, Goals(), "")  # wrong settings are an error here, not in the first trial
 
     def reseed_rng(self) -> None:
-        """Does nothing: each trial has random numbers of its own, so threads cannot share them."""
+        """Does nothing: each trial has its own random numbers, so threads don't share any."""
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """The parameters that finished trials have shown, conditional ones included."""
+        """Returns the parameters that finished trials have shown, including conditional ones."""
         with self._lock:
             axes = self._record(study).space.axes()
         return {name: axis for name, axis in axes.items() if axis is not None}
 
     def sample_relative(self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]) -> dict[str, Any]:
-        """Suggests values of all these parameters that the trial will need, as far as that is known."""
+        """Suggests values for the parameters that the trial will need, as far as that's known."""
         with self._lock:
             record = self._record(study)
             known = record.space.axes()
@@ -94,7 +95,7 @@ class OptimistSampler(BaseSampler, metaclass=ABCMeta):  # type: ignore[misc]  # 
         return {name: search_space[name].to_external_repr(one) for name, one in suggested.items() if name in search_space}
 
     def sample_independent(self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution) -> Any:
-        """Suggests a value of a parameter that the trial was not expected to need."""
+        """Suggests a value for a parameter that the trial wasn't expected to need."""
         if param_distribution.single():
             return _get_single_value(param_distribution)
         place = trial.system_attrs.get(PLACES, {}).get(param_name)
@@ -111,12 +112,12 @@ class OptimistSampler(BaseSampler, metaclass=ABCMeta):  # type: ignore[misc]  # 
         return param_distribution.to_external_repr(placed(place, param_distribution))
 
     def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
-        """Stores what `constraints_func` says of a trial."""
+        """Stores the constraints that `constraints_func` returns for a trial."""
         if self._constraints_func is not None:
             _process_constraints_after_trial(self._constraints_func, study, trial, state)
 
     def _record(self, study: Study) -> Record:
-        """What is known of the study, with everything that is new."""
+        """What is known about the study, up to date."""
         trials = study.get_trials(deepcopy=False)
         place = next((i for i, one in enumerate(self._records) if one.is_of(study, trials)), None)
         record = Record(study) if place is None else self._records.pop(place)
@@ -131,14 +132,14 @@ class OptimistSampler(BaseSampler, metaclass=ABCMeta):  # type: ignore[misc]  # 
         return record.engine(key, lambda: self._new_engine(axes, whens, goals, f"{self._seed} {record.root} {name}"))
 
     def _new_engine(self, axes: Mapping[str, Axis], whens: Mapping[str, Mapping[str, float]], goals: Goals, seed: str) -> Engine:
-        """Brackets, and parameters by themselves, must not all begin with the same points."""
+        """A new engine. Its seed depends on bracket and parameter, so that they don't all begin with the same points."""
         number = int.from_bytes(hashlib.blake2b(seed.encode(), digest_size=8).digest(), "big")
         return Engine(axes, whens, self._method, self._n_trials, number, goals)
 
     def _suggest(
         self, study: Study, record: Record, engine: Engine, trial: FrozenTrial, axes: Mapping[str, Axis]
     ) -> dict[str, float]:
-        """Values, in Optuna's internal representation, which other trials see as pending from now on."""
+        """Suggests values in Optuna's internal representation; from now on, other trials see them as pending."""
         engine.expect([row for row in record.running if row.number != trial.number])
         suggested = {name: value(x, axes[name]) for name, x in engine.suggest(trial.number).items()}
         for key, is_place in ((OFFERED, False), (PLACES, True)):
@@ -148,7 +149,7 @@ class OptimistSampler(BaseSampler, metaclass=ABCMeta):  # type: ignore[misc]  # 
                 study._storage.set_trial_system_attr(trial._trial_id, key, {**known, **new})
         return suggested
 
-    # Copies: what is known of studies is read again.
+    # Copies: they read what is known about studies again.
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key not in ("_lock", "_records")}

@@ -1,12 +1,12 @@
-"""What became of trials: Optuna's records as what the engine learns from.
+"""Optuna's trials as what the engine learns from.
 
-Given: trials as they are stored. Gives: rows, each with the values of a trial's parameters and what came of it.
+Given: trials as Optuna stores them. Gives: rows, each with the values of a trial's parameters and its result.
 Does not know: the engine, the sampler.
 
-* COMPLETE: its values. An infinite one cannot be placed on any scale: the trial counts as failed.
-* PRUNED: what it was heading for (`Curves`); without a report it counts as failed.
-* FAIL: failed, and the engine avoids such places if they gather.
-* RUNNING, and WAITING with its parameters fixed: pending.
+* COMPLETE: its values. If one is infinite, the trial counts as failed.
+* PRUNED: the value it was heading for (`Curves`); without a report it counts as failed.
+* FAIL: failed; the engine avoids regions where many trials fail.
+* RUNNING, and WAITING with fixed parameters: pending.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from typing import Any
 from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 
-#: What the sampler has suggested for a trial, kept with the trial: it may end before it has asked for all of it, and other
-#: processes must know what is pending.
+#: What the sampler has suggested for a trial, stored with the trial: it may end before it has asked for all of it, and other
+#: processes must know what's pending.
 OFFERED = "optimist:offered"
-#: The same for parameters whose range is not known before they are asked for: where in it.
+#: The same for parameters whose range is known only when they're asked for: positions in that range.
 PLACES = "optimist:places"
-#: Trials whose gains at one step are remembered.
+#: How many gains are remembered for each step.
 MEMORY = 64
-#: Gains at one step from which their spread is worth something.
+#: How many gains at a step it takes to trust their spread.
 ENOUGH = 4
-#: Gains that differ less, as a part of the largest, are the same.
+#: Gains that differ by less than this share of the largest count as equal.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A value to be maximised, and how unsure it is where that is known."""
+    """A value to maximize, and its standard deviation if that's known."""
 
     y: float
     noise_std: float | None = None
@@ -45,24 +45,24 @@ class Outcome:
 
 @dataclass
 class Row:
-    """A trial: its parameters by name, in Optuna's internal representation, and what came of it."""
+    """A trial: its parameters by name, in Optuna's internal representation, and its result."""
 
     number: int
     values: dict[str, float]
     distributions: dict[str, BaseDistribution]
     places: dict[str, float]
-    #: Not in Optuna's internal representation, for nothing says what it would be.
+    #: Fixed parameters, as the user has them: without a distribution there's no internal representation.
     fixed: dict[str, Any]
-    #: Those that the trial has set: met at 0 or less.
+    #: The constraints that the trial has set, which hold at 0 or below.
     constraints: dict[str, float]
-    #: It ran to its end: what it has not asked for by now it does not need.
+    #: It ran to its end, so it doesn't need parameters that it hasn't asked for.
     is_complete: bool = False
-    #: One for each objective; `None` of a failed trial.
+    #: One for each objective; `None` if the trial has failed.
     outcomes: tuple[Outcome, ...] | None = None
 
 
 def row_of(trial: FrozenTrial) -> Row:
-    """A trial without what came of it. One that is not complete also has what it was offered."""
+    """A trial without its result. If it isn't complete, it also has what it was offered."""
     own = {name: one.to_internal_repr(trial.params[name]) for name, one in trial.distributions.items()}
     is_complete = trial.state == TrialState.COMPLETE
     attributes = trial.system_attrs
@@ -75,7 +75,7 @@ def row_of(trial: FrozenTrial) -> Row:
 
 
 def constraints_of(attributes: Mapping[str, Any]) -> dict[str, float]:
-    """The constraints of a trial, as Optuna 5 stores them, and as samplers of all versions do; Optuna 4 cannot read the first."""
+    """The constraints of a trial, as Optuna 5 stores them and as samplers of all versions do. Optuna 4 can't read the former."""
     listed = {str(i): float(one) for i, one in enumerate(attributes.get("constraints") or ())}
     start = "constraints:"
     return listed | {key[len(start) :]: float(one) for key, one in attributes.items() if key.startswith(start)}
@@ -83,21 +83,20 @@ def constraints_of(attributes: Mapping[str, Any]) -> dict[str, float]:
 
 @dataclass
 class Curves:
-    """What reports are worth: how far trials still came that ran to their end.
+    """What a report is worth: how much complete trials gained after the same step.
 
-    Trials are compared at equal steps. From the step that a pruned trial has reached, complete trials gained something until
-    their end; the median of these gains is added to its last report, and their spread is how unsure that is. It was pruned
-    because it was not promising, so it is not believed to be better than the best complete trial. Only what was known when it
-    ended is used, so what was learnt of it never changes.
+    Trials are compared at equal steps. A pruned trial counts with its last report plus the median gain of complete trials from
+    that step to their end; the spread of these gains is its noise. It was pruned because it wasn't promising, so it never
+    counts as better than the best complete trial. Only trials that had ended by then are used, so its value never changes.
     """
 
-    #: The last gains at each step.
+    #: The latest gains at each step.
     gains: dict[int, deque[float]] = field(default_factory=dict)
     steps: list[int] = field(default_factory=list)
     best: float = -math.inf
 
     def add(self, reports: dict[int, float], final: float) -> None:
-        """A trial has ended well. All values are to be maximised."""
+        """Learns from a complete trial. All values are to be maximized."""
         self.best = max(self.best, final)
         for step, reported in reports.items():
             if not math.isfinite(reported):
@@ -108,7 +107,7 @@ class Curves:
             self.gains[step].append(final - reported)
 
     def expected(self, reports: dict[int, float]) -> Outcome | None:
-        """What a pruned trial would have come to; `None` if nothing is known."""
+        """What a pruned trial would have reached; `None` if nothing is known."""
         if not reports:
             return None
         step = max(reports)
@@ -119,14 +118,14 @@ class Curves:
         if not gains:
             return Outcome(reported)
         spread = None
-        if len(gains) >= ENOUGH:  # half of what two thirds of them lie within: one standard deviation
+        if len(gains) >= ENOUGH:  # two thirds of normal values lie within one standard deviation
             spread = (gains[-1 - len(gains) // 6] - gains[len(gains) // 6]) / 2
             if spread <= ROUNDING * max(map(abs, gains)):
                 spread = None
         return Outcome(min(reported + median(gains), self.best), spread)
 
     def _gains_near(self, step: int) -> deque[float] | list[float]:
-        """The gains from the nearest step of which they are known."""
+        """The gains at the nearest step that has any."""
         place = bisect_left(self.steps, step)
         near = self.steps[max(place - 1, 0) : place + 1]
         return self.gains[min(near, key=lambda one: abs(one - step))] if near else []

@@ -1,6 +1,6 @@
 """Cross-validated search for scikit-learn, with GO-UCB.
 
-`OptimistSearchCV` takes the place of `RandomizedSearchCV` and `BayesSearchCV` of scikit-optimize: their arguments are its own.
+`OptimistSearchCV` replaces `RandomizedSearchCV` and scikit-optimize's `BayesSearchCV`; it takes the arguments of both.
 
 >>> from scipy.stats import loguniform
 >>> from sklearn.datasets import load_iris

@@ -1,7 +1,7 @@
-"""Rounds of a search: candidates in, scores out, whatever becomes of them.
+"""Rounds of a search: candidates in, scores out.
 
-A round whose fits all fail is a failed trial and not the end of the search, as scikit-learn would have it. All rounds have the
-same folds, and are one task for callbacks.
+If all fits of a round fail, its candidates are failed trials; scikit-learn would end the search. All rounds have the same
+folds, and callbacks see them as one task.
 """
 
 from __future__ import annotations
@@ -16,32 +16,33 @@ from sklearn.exceptions import FitFailedWarning
 
 Candidate = dict[str, Any]
 
-#: What scikit-learn raises when each fit of a round has failed.
+#: scikit-learn's error if all fits of a round have failed.
 ALL_FAILED = re.compile(r"All the (\d+) fits failed")
 
 
 class SameFolds:
-    """The folds that a splitter gave first, every time: others would make candidates of different rounds incomparable."""
+    """Repeats the first folds of a splitter: with different folds, candidates of different rounds couldn't be compared."""
 
     def __init__(self, splitter: Any) -> None:
         self._splitter = splitter
         self._folds: list[Any] | None = None
 
     def split(self, *data: Any, **params: Any) -> Iterator[Any]:
-        """The folds."""
+        """Returns the same folds every time."""
         if self._folds is None:
             self._folds = list(self._splitter.split(*data, **params))
         return iter(self._folds)
 
 
 class OneTask:
-    """What a round takes for a context of its own, while callbacks see one task with all fits, as of a random search."""
+    """The context of callbacks: each round takes it as its own, but callbacks see one task with all fits, as in a random
+    search."""
 
     def __init__(self, context: Any) -> None:
         self._context, self._n = context, 0
 
     def subcontext(self, *, task_name: str, task_id: int) -> Any:
-        """The context of the next fit; scikit-learn counts those of each round from 0."""
+        """The context of the next fit. scikit-learn counts the fits of each round from 0."""
         self._n += 1
         return self._context.subcontext(task_name=task_name, task_id=self._n - 1)
 
@@ -50,9 +51,9 @@ class Rounds:
     """The rounds of one search.
 
     Args:
-        search: What is fitted.
+        search: The search that is being fitted.
         evaluate: scikit-learn's `evaluate_candidates`.
-        context: The context of callbacks, if there is one.
+        context: The context of callbacks, if scikit-learn has one.
         planned: How many candidates there will be.
     """
 
@@ -65,18 +66,18 @@ class Rounds:
         self._options = {} if context is None else {"callback_ctx": OneTask(self._context)}
         self.results: Any = None
         self.n_candidates = 0
-        #: The candidates without any score, by their place, and what scikit-learn said of the last.
+        #: The candidates without a score by index, and scikit-learn's error for the last one.
         self.failed: dict[int, Candidate] = {}
         self._error: ValueError | None = None
         self._last: tuple[Any, ...] = ()
         self._is_warned = False
 
     def run(self, candidates: Sequence[Candidate]) -> list[float]:
-        """The mean score of each candidate, NaN if it failed.
+        """Returns the mean score of each candidate, NaN if it failed.
 
-        How it varies between folds is not told to the optimizer. All candidates have the same folds, so that most of it is common
-        to all and says nothing about which is better. Taken for noise, it made the search worse than a random one
-        (docs/results/scikit-learn.md).
+        The optimizer isn't told how the score varies between folds. All candidates have the same folds, so most of that
+        variation is common to all and doesn't say which one is better. Told as noise, it made the search worse than a random
+        one (docs/results/scikit-learn.md).
         """
         try:
             self.results = self._evaluate(list(candidates), cv=self._folds, **self._options)
@@ -91,7 +92,7 @@ class Rounds:
         return [float(mean) for mean in self.results[f"mean_test_{self._metric()}"][-len(candidates) :]]
 
     def _metric(self) -> str:
-        """What is searched for: the metric that `refit` names, or the only one."""
+        """The metric to optimize: the one that `refit` names, or the only one."""
         names = [str(key)[10:] for key in self.results if str(key).startswith("mean_test_")]
         refit = self.search.refit
         if len(names) > 1:
@@ -99,29 +100,29 @@ class Rounds:
                 self.search._check_refit_for_multimetric(dict.fromkeys(names))
             if not isinstance(refit, str) and not self._is_warned:
                 self._is_warned = True
-                message = f"the search follows `{names[0]}`, the first of {len(names)} metrics; name another with refit="
+                message = f"the search follows `{names[0]}`, the first of {len(names)} metrics; name another one with refit="
                 warnings.warn(message, UserWarning, stacklevel=2)
         return refit if isinstance(refit, str) and refit in names else names[0]
 
     def format(
         self, formatted: Callable[..., Any], candidates: Any, n_splits: int, out: Any, more: Any, is_quiet: bool = True
     ) -> Any:
-        """The table of all candidates so far: scikit-learn's, with rows for those of which it knows nothing."""
+        """Returns scikit-learn's table, with rows for the candidates that have no score."""
         self._last = (formatted, candidates, n_splits, out, more)
         every, rows = list(candidates), list(out)
         for place, candidate in sorted(self.failed.items()):
             every.insert(place, candidate)
             rows[place * n_splits : place * n_splits] = [_unscored(out[0], self.search.error_score)] * n_splits
         with warnings.catch_warnings():
-            if is_quiet:  # it is said once, in the end
+            if is_quiet:  # the warning comes once, at the end
                 warnings.filterwarnings("ignore", message=".*scores are non-finite", category=UserWarning)
             return formatted(every, n_splits, rows, more)
 
     def close(self) -> None:
-        """Ends the search: scikit-learn gets the table with all candidates.
+        """Ends the search: gives scikit-learn the table with all candidates.
 
         Raises:
-            ValueError: None of them had a score.
+            ValueError: If no candidate has a score.
         """
         n_fits = len(self.failed) * self.search.n_splits_
         if self.results is None:
@@ -142,7 +143,7 @@ class Rounds:
 
 
 def _unscored(scored: dict[str, Any], error_score: float) -> dict[str, Any]:
-    """What a fit would have left that never came to a score."""
+    """The row of a fit that has no score."""
     row = dict(scored) | {"fit_time": 0.0, "score_time": 0.0}
     for key in ("test_scores", "train_scores"):
         if key in row:

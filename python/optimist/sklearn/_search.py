@@ -1,4 +1,4 @@
-"""`OptimistSearchCV`, and the same with the arguments of `BayesSearchCV` in their order."""
+"""`OptimistSearchCV`, and `BayesSearchCV` with scikit-optimize's order of arguments."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from ._spaces import Plan, plans
 
 
 class OptimistSearchCV(BaseSearchCV, metaclass=ABCMeta):  # type: ignore[misc]  # the metaclass is that of run time
-    """Searches the parameters of an estimator by cross-validation, learning from each candidate which one to try next.
+    """Searches the parameters of an estimator by cross-validation. The scores so far decide which candidate to try next.
 
     Takes the arguments of `RandomizedSearchCV` and of scikit-optimize's `BayesSearchCV`.
 
+    All candidates are scored on the same folds. If a candidate fails in all of them, it's a failed trial, from which the search
+    learns, and its scores in `cv_results_` are `error_score`. If no candidate has a score, the search raises an error.
+
+    In addition to the attributes of `RandomizedSearchCV`, it has `optimizer_results_`, a result of :mod:`optimist.skopt` for each
+    search, whose values are negated scores; `optimizers_`; and `total_iterations`.
+
     Args:
-        estimator: What is tuned: an estimator, a pipeline.
-        param_distributions: Values by the names of parameters: distributions of `scipy.stats`, lists, tuples such as
-            `(1e-6, 1e6, "log-uniform")`, dimensions of scikit-optimize, `op.Float(…)`. Lists of numbers in their order are
-            searched as a scale. A list of dictionaries is one search that also chooses the dictionary.
-        search_spaces: The same as `BayesSearchCV` has it, in place of `param_distributions`: each dictionary of a list is a
-            search of its own with `n_iter` candidates, or with `n` if it is a pair `(dictionary, n)`.
-        n_iter: How many candidates are tried, or all of a space that has no more; 10, or 50 for each of `search_spaces`, if you
-            leave it out.
-        n_points: How many candidates are tried at the same time. With `n_jobs` beyond the number of folds, take more than 1.
+        estimator: The estimator to tune, or a pipeline.
+        param_distributions: What to search, by the name of the parameter: distributions of `scipy.stats`, lists, tuples such as
+            `(1e-6, 1e6, "log-uniform")`, dimensions of scikit-optimize, `op.Float(…)`. A list of numbers in increasing or
+            decreasing order is a scale, any other list a choice. A list of dictionaries is one search, which also chooses the
+            dictionary.
+        search_spaces: In place of `param_distributions`, as in `BayesSearchCV`: in a list, each dictionary is a search by itself
+            with `n_iter` candidates, and a pair `(dictionary, n)` is one with `n`.
+        n_iter: How many candidates to try; a smaller space is tried completely. By default 10, or 50 for each of `search_spaces`.
+        n_points: How many candidates to try at the same time. If `n_jobs` is larger than the number of folds, use more than 1.
         optimizer_kwargs: Arguments of :class:`optimist.skopt.Optimizer`, such as `{"base_estimator": "gp-ei"}`.
-        fit_params: Arguments of the estimator's `fit`, which :meth:`fit` takes as well.
-        scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score: As of `RandomizedSearchCV`. With
-            several metrics, the search follows the one that `refit` names.
-        random_state: For all that is random. The same seed gives the same candidates, whatever `n_jobs` is.
-        progress: Whether to show a bar; by default in terminals and notebooks.
-
-    All candidates have the same folds. One that fails in all of them is a failed trial, from which the search learns; its scores
-    in `cv_results_` are `error_score`. The search ends with an error if none had a score.
-
-    Attributes beyond those of `RandomizedSearchCV`: `optimizer_results_`, for each search a result as of :mod:`optimist.skopt`,
-    whose values are negated scores; `optimizers_`; `total_iterations`.
+        fit_params: Arguments of the estimator's `fit`; :meth:`fit` takes them, too.
+        scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score: As in `RandomizedSearchCV`. With
+            several metrics, the search optimizes the one that `refit` names.
+        random_state: The same seed gives the same candidates, whatever `n_jobs` is.
+        progress: Whether to show a progress bar; by default, in terminals and notebooks.
     """
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012 (scikit-learn's way)
@@ -107,13 +107,12 @@ class OptimistSearchCV(BaseSearchCV, metaclass=ABCMeta):  # type: ignore[misc]  
         )
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
-        """Searches, and fits the estimator with the best parameters to all data.
+        """Runs the search, and fits the estimator with the best parameters to all data.
 
         Args:
-            X, y: What the estimator is fitted to.
-            params: Arguments of the estimator's `fit`, `groups` for the splitter, or whatever metadata routing sends on; and
-                `callback`, a function of a search's results so far or a list of such functions, which ends that search by
-                returning true.
+            X, y: The data.
+            params: Arguments of the estimator's `fit`, `groups` for the splitter, or whatever metadata routing passes on; and
+                `callback`, a function of the results so far, or a list of them, which ends the search by returning true.
         """
         callback = params.pop("callback", None)
         self._now = SimpleNamespace(callbacks=check_callback(callback), rounds=None)
@@ -129,7 +128,7 @@ class OptimistSearchCV(BaseSearchCV, metaclass=ABCMeta):  # type: ignore[misc]  
 
     def _plans(self, random_state: Any) -> list[Plan]:
         if (self.param_distributions is None) == (self.search_spaces is None):
-            raise StudyError("give param_distributions or search_spaces, and not both")
+            raise StudyError("give param_distributions or search_spaces, not both")
         if self.search_spaces is None:
             return plans(self.param_distributions, self.n_iter or 10, True, random_state)
         return plans(self.search_spaces, self.n_iter or 50, False, random_state)
@@ -146,7 +145,7 @@ class OptimistSearchCV(BaseSearchCV, metaclass=ABCMeta):  # type: ignore[misc]  
         self.optimizer_results_ = [optimizer.get_result() for optimizer in self.optimizers_]
 
     def _search(self, plan: Plan, rounds: Rounds, rng: Any, bar: Progress) -> Optimizer | None:
-        """Tries the candidates of one space."""
+        """Searches one space."""
         if plan.space is None:
             _show(bar, rounds.run([{}] * plan.n_iter))
             return None
@@ -168,13 +167,12 @@ class OptimistSearchCV(BaseSearchCV, metaclass=ABCMeta):  # type: ignore[misc]  
         return self._now.rounds.format(super()._format_results, candidate_params, n_splits, out, more_results)
 
     def __getstate__(self) -> Any:
-        # scikit-learn sends the search to the processes that fit; what only this one needs stays here
+        # scikit-learn pickles the search for the processes that fit, which don't need this
         return {key: value for key, value in super().__getstate__().items() if key != "_now"}
 
 
 class BayesSearchCV(OptimistSearchCV):
-    """:class:`OptimistSearchCV` with the arguments of scikit-optimize's `BayesSearchCV`, in their order and with their
-    defaults."""
+    """:class:`OptimistSearchCV` with the order and the defaults of the arguments of scikit-optimize's `BayesSearchCV`."""
 
     def __init__(
         self,
@@ -221,7 +219,7 @@ class BayesSearchCV(OptimistSearchCV):
     }
 
 
-#: What :class:`Progress` wants to know of a study.
+#: What :class:`Progress` needs to know about a study.
 _SCORES: Any = SimpleNamespace(outcomes={"value": Maximize()}, trials=())
 
 

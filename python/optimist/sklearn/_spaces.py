@@ -1,7 +1,7 @@
-"""What is searched, as users of scikit-learn and of scikit-optimize write it.
+"""Search spaces, as users of scikit-learn and of scikit-optimize write them.
 
-Given: dictionaries of lists, distributions, tuples and dimensions; lists of them; pairs of one with a number of trials. Gives:
-plans, each a space for one optimizer with a number of trials. Points of a space become parameters for `set_params`.
+Given: dictionaries of lists, distributions, tuples and dimensions; lists of them; pairs of one with a number of candidates.
+Gives: plans, each a space for one optimizer with a number of candidates. Points of a space become parameters for `set_params`.
 """
 
 from __future__ import annotations
@@ -20,19 +20,18 @@ from .._space import Space as EngineSpace
 from ..skopt._dimensions import Categorical, Dimension, Integer, Ordered, Real, check_random_state
 from ..skopt.space import Space, check_dimension
 
-#: How near to the ends of a distribution values are searched, as a share of its probability: where it has an end, and where it
-#: has none.
+#: The probability at the ends of a distribution that isn't searched: at a finite end, and at an infinite one.
 EDGE, TAIL = 1e-4, 1e-3
 
-#: Values that are drawn from an object which can do nothing else.
+#: How many values to draw from an object that only has `rvs`.
 DRAWN = 1000
 
-#: The parameter that says which of several dictionaries a candidate is of.
+#: The parameter that chooses one of several dictionaries.
 WHICH = "which of the dictionaries"
 
 
 class Quantile(Dimension):
-    """Values of a distribution of scipy.stats, by how probable it is that one is lower."""
+    """A distribution of scipy.stats, searched by the quantile of its values."""
 
     def __init__(self, distribution: Any, name: str) -> None:
         super().__init__(name)
@@ -88,13 +87,13 @@ class Quantile(Dimension):
 
 @dataclass
 class Plan:
-    """A space and how many candidates of it are tried; the space is `None` if there is only one candidate."""
+    """A space, and how many of its candidates to try. The space is `None` if there is only one candidate."""
 
     space: Space | None
     n_iter: int
     #: The names of parameters, one for each dimension, for each dictionary.
     names: list[dict[int, str]]
-    #: All candidates, if the space has no more than may be tried: there is nothing to choose then.
+    #: All candidates, if the space has no more than are to be tried.
     every: list[list[Any]] | None = None
 
     def params(self, point: Sequence[Any]) -> dict[str, Any]:
@@ -107,7 +106,7 @@ class Plan:
 
 
 def plans(spaces: Any, n_iter: int, is_joint: bool, random_state: Any) -> list[Plan]:
-    """One plan for each space; a single one for all of them together if `is_joint`."""
+    """A plan for each space, or with `is_joint` one plan for all of them."""
     given = [spaces] if isinstance(spaces, (Mapping, EngineSpace, Space)) else spaces
     if not isinstance(given, (list, tuple)) or not given:
         raise TypeError(f"a search space is a dictionary of parameters by name, or a list of them; got {spaces!r}")
@@ -119,12 +118,12 @@ def plans(spaces: Any, n_iter: int, is_joint: bool, random_state: Any) -> list[P
 
 
 def _pair(one: Any) -> tuple[Any, int | None]:
-    """A space, and how many candidates it says itself."""
+    """A space, and its own number of candidates, if it has one."""
     space, n = one if isinstance(one, tuple) and len(one) == 2 else (one, None)
     if not isinstance(space, (Mapping, EngineSpace, Space)):
         raise TypeError(f"a search space is a dictionary of parameters by name, or a pair of one and a number; got {one!r}")
     if n is not None and (isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 0):
-        raise ValueError(f"the number of candidates of a search space must be a whole number of 0 or more, got {n!r}")
+        raise ValueError(f"the number of candidates of a search space must be an integer of 0 or more, got {n!r}")
     return space, None if n is None else int(n)
 
 
@@ -138,13 +137,13 @@ def _single(space: Any, n_iter: int, rng: Any) -> Plan:
 
 
 def _joint(spaces: Sequence[Any], n_iter: int, rng: Any) -> Plan:
-    """Several dictionaries as one space: which of them comes first, and what each has is there only if it is that one."""
+    """Several dictionaries as one space: the first parameter chooses the dictionary, and the others are conditional on it."""
     which: Dimension = Categorical(range(len(spaces)), name=WHICH)
     dimensions, names = [which], []
     for number, space in enumerate(spaces):
         own, constraint = _dimensions(space, rng)
         if constraint is not None:
-            raise ValueError("constraints cannot be kept in a list of spaces; search them one by one, with search_spaces=")
+            raise ValueError("a list of spaces cannot have constraints; search them one by one, with search_spaces=")
         names.append({len(dimensions) + place: str(one.name) for place, one in enumerate(own)})
         for one in own:
             one.when = {WHICH: number, **{f"{number}: {other}": value for other, value in (one.when or {}).items()}}
@@ -154,7 +153,7 @@ def _joint(spaces: Sequence[Any], n_iter: int, rng: Any) -> Plan:
 
 
 def _dimensions(space: Any, rng: Any) -> tuple[list[Dimension], Any]:
-    """The dimensions in the order of their names, as scikit-optimize has them, and the constraint."""
+    """The dimensions sorted by name, as in scikit-optimize, and the constraint."""
     if isinstance(space, Space):
         if any(one.name is None for one in space.dimensions):
             raise ValueError(f"each dimension needs the name of a parameter, as in Real(0, 1, name='alpha'); got {space!r}")
@@ -182,7 +181,7 @@ def _dimension(name: str, value: Any, rng: Any) -> Dimension:
             found = check_dimension(value)
         except ValueError as error:
             raise ValueError(f"parameter `{name}`: {error}") from None
-        found = copy(found)  # one that may get a name without the user's own getting it
+        found = copy(found)  # so that naming it doesn't name the user's
     found.name = name
     return found
 
@@ -219,11 +218,11 @@ def _distribution(name: str, value: Any) -> Dimension:
 
 
 def _drawn(name: str, value: Any, rng: Any) -> Dimension:
-    """Values that an object draws, in their order; it has no other way to say what it stands for."""
+    """Values drawn from an object that can't do anything else, sorted if they're numbers."""
     drawn = [value.rvs(random_state=rng) for _ in range(DRAWN)]
     if all(isinstance(one, numbers.Real) and not isinstance(one, (bool, np.bool_)) for one in drawn):
         return Ordered(sorted(set(drawn)))
     try:
         return Categorical(list(dict.fromkeys(drawn)))
     except TypeError:
-        raise TypeError(f"parameter `{name}`: {value!r} draws values that have no order; list them instead") from None
+        raise TypeError(f"parameter `{name}`: {value!r} draws values that cannot be hashed; list them instead") from None

@@ -1,7 +1,7 @@
-"""Optimist under the names of scikit-optimize: change `skopt` into `optimist.skopt` in an import, and a script goes on working.
+"""scikit-optimize's names on Optimist's engine: change `skopt` to `optimist.skopt` in an import, and the script keeps working.
 
-`gp_minimize`, `forest_minimize`, `gbrt_minimize` and `Optimizer` all search with GO-UCB. scikit-optimize need not be installed;
-numpy and scipy must be.
+`gp_minimize`, `forest_minimize`, `gbrt_minimize` and `Optimizer` all search with GO-UCB. You don't need scikit-optimize for it,
+only numpy and scipy.
 
 >>> from optimist.skopt import gp_minimize
 >>> gp_minimize(lambda x: (x[0] - 0.3) ** 2, [(-1.0, 1.0)], n_calls=12, random_state=0).fun < 0.01

@@ -1,4 +1,4 @@
-"""Dimensions, as `skopt.space` has them; each knows what the engine calls it.
+"""Dimensions, as in `skopt.space`; each converts its values to the engine's and back.
 
 The engine sees numbers, whole numbers and positions in a list of choices, so that choices may be any objects.
 """
@@ -16,21 +16,21 @@ from .._space import Choice, Float, Int, Parameter
 
 
 def check_random_state(random_state: Any) -> np.random.RandomState:
-    """A source of random numbers: from a seed, from another source, or from chance if it is `None`."""
+    """A `RandomState` from a seed, from another generator, or from the operating system if it's `None`."""
     if isinstance(random_state, np.random.RandomState):
         return random_state
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(int(random_state.integers(2**32)))
     if random_state is None or isinstance(random_state, numbers.Integral):
         return np.random.RandomState(random_state)
-    raise ValueError(f"random_state must be a whole number, a RandomState or None, got {random_state!r}")
+    raise ValueError(f"random_state must be an integer, a RandomState or None, got {random_state!r}")
 
 
 class Dimension:
-    """What may be varied; see :class:`Real`, :class:`Integer` and :class:`Categorical`."""
+    """Base class of dimensions; see :class:`Real`, :class:`Integer` and :class:`Categorical`."""
 
     prior: Any = None
-    #: The values of other dimensions without which this one is not there: its value is then `None`.
+    #: Values of other dimensions without which this one isn't there, and its value is `None`.
     when: Mapping[str, Any] | None = None
     transform_: str
     _transforms: tuple[str, ...] = ("identity", "normalize")
@@ -40,19 +40,19 @@ class Dimension:
 
     @property
     def name(self) -> str | None:
-        """Its name."""
+        """The name; `None` if it has none."""
         return self._name
 
     @name.setter
     def name(self, value: str | None) -> None:
         if value is not None and not isinstance(value, str):
-            raise ValueError(f"the name of a dimension must be a text or None, got {value!r}")
+            raise ValueError(f"the name of a dimension must be a string or None, got {value!r}")
         self._name = value
 
     # What the engine sees.
 
     def parameter(self) -> Parameter:
-        """As Optimist writes it."""
+        """The dimension as a parameter of Optimist."""
         raise NotImplementedError
 
     def to_engine(self, value: Any) -> Any:
@@ -60,16 +60,16 @@ class Dimension:
         raise NotImplementedError
 
     def from_engine(self, value: Any) -> Any:
-        """A value of the engine as the user knows it."""
+        """A value from the engine as the user knows it."""
         raise NotImplementedError
 
     def at(self, share: float) -> Any:
-        """The value at a place from 0 to 1, as likely as any other."""
+        """The value at a quantile from 0 to 1 of the prior."""
         raise NotImplementedError
 
     @property
     def n_columns(self) -> int:
-        """How many numbers an encoded point has for it."""
+        """How many coordinates an encoded point has for it."""
         return 1
 
     @property
@@ -78,26 +78,26 @@ class Dimension:
         return math.inf
 
     def engine_values(self) -> Iterable[Any]:
-        """All of them, as the engine knows them, if they are not too many to count."""
+        """All values, as the engine knows them; only if there are finitely many."""
         raise NotImplementedError
 
     # What scikit-optimize has.
 
     def set_transformer(self, transform: str) -> None:
-        """Sets how :meth:`transform` writes values."""
+        """Sets the kind of transformation that :meth:`transform` does."""
         if transform not in self._transforms:
             raise ValueError(f"transform must be one of {', '.join(self._transforms)}, got {transform!r}")
         self.transform_ = transform
 
     def rvs(self, n_samples: int | None = 1, random_state: Any = None) -> Any:
-        """Draws values at random."""
+        """Draws random values."""
         rng = check_random_state(random_state)
         if n_samples is None:
             return self.at(rng.random_sample())
         return [self.at(share) for share in rng.random_sample(n_samples)]
 
     def transform(self, X: Any) -> Any:
-        """Values as numbers for a model."""
+        """Transforms values to numbers for a model."""
         raise NotImplementedError
 
     def inverse_transform(self, Xt: Any) -> Any:
@@ -105,7 +105,7 @@ class Dimension:
         raise NotImplementedError
 
     def distance(self, a: Any, b: Any) -> Any:
-        """How far two values are apart."""
+        """The distance between two values."""
         if a not in self or b not in self:
             raise RuntimeError(f"only values within {self!r} have a distance, got {a} and {b}")
         return abs(a - b)
@@ -125,12 +125,12 @@ class Dimension:
 
     @property
     def transformed_size(self) -> int:
-        """How many numbers :meth:`transform` makes of a value."""
+        """How many numbers :meth:`transform` returns for a value."""
         return 1
 
     @property
     def transformed_bounds(self) -> Any:
-        """The bounds of these numbers."""
+        """The bounds of the numbers that :meth:`transform` returns."""
         return 0.0, 1.0
 
     @property
@@ -140,7 +140,7 @@ class Dimension:
 
 
 class _Range(Dimension):
-    """What numbers share: bounds, a scale, and a way to write them."""
+    """Base class of numbers: bounds, a scale and a transformation."""
 
     def __init__(self, low: Any, high: Any, prior: str, base: int, transform: str | None, name: str | None, dtype: Any) -> None:
         super().__init__(name)
@@ -151,7 +151,7 @@ class _Range(Dimension):
         if prior not in ("uniform", "log-uniform"):
             raise ValueError(f"prior must be 'uniform' or 'log-uniform', got {prior!r}")
         if prior == "log-uniform" and low <= 0:
-            raise ValueError(f"a log-uniform prior needs a lower bound above 0, got {low}; raise it, or take 'uniform'")
+            raise ValueError(f"a log-uniform prior needs a lower bound above 0, got {low}; raise it, or use 'uniform'")
         self.low, self.high, self.prior, self.base, self.dtype = low, high, prior, base, dtype
         self.set_transformer(transform or "identity")
 
@@ -207,7 +207,7 @@ class _Range(Dimension):
 
 
 class Real(_Range):
-    """Real numbers from `low` to `high`, evenly or on a log scale (`prior="log-uniform"`).
+    """Real numbers from `low` to `high`, uniform or on a log scale (`prior="log-uniform"`).
 
     >>> Real(1e-5, 1.0, prior="log-uniform", name="lr")
     Real(low=1e-05, high=1.0, prior='log-uniform', transform='identity')
@@ -224,7 +224,7 @@ class Real(_Range):
         dtype: Any = float,
     ) -> None:
         if not issubclass(np.dtype(dtype).type, np.floating):
-            raise ValueError(f"dtype of Real must be a kind of float, got {dtype!r}")
+            raise ValueError(f"dtype of Real must be a float type, got {dtype!r}")
         super().__init__(low, high, prior, base, transform, name, dtype)
 
     def parameter(self) -> Parameter:
@@ -245,7 +245,7 @@ class Real(_Range):
 
 
 class Integer(_Range):
-    """Whole numbers from `low` to `high`, both included.
+    """Integers from `low` to `high`, both included.
 
     >>> Integer(1, 12, name="depth").rvs(3, random_state=0)
     [7, 9, 8]
@@ -262,7 +262,7 @@ class Integer(_Range):
         dtype: Any = int,
     ) -> None:
         if not issubclass(np.dtype(dtype).type, np.integer):
-            raise ValueError(f"dtype of Integer must be a kind of int, got {dtype!r}")
+            raise ValueError(f"dtype of Integer must be an integer type, got {dtype!r}")
         super().__init__(low, high, prior, base, transform, name, dtype)
 
     def parameter(self) -> Parameter:
@@ -292,7 +292,7 @@ class Integer(_Range):
 
 
 class Categorical(Dimension):
-    """One of several values without an order: any objects.
+    """One of several values of any type, which have no order.
 
     >>> Categorical(["relu", None], name="activation").rvs(3, random_state=0)
     [None, None, None]
@@ -413,8 +413,7 @@ class Categorical(Dimension):
 
 
 class Ordered(Categorical):
-    """Values with an order, such as numbers that a user listed: the engine takes neighbours for similar. Not in
-    scikit-optimize."""
+    """Values in an order, such as a list of numbers: the engine expects neighbours to be similar. Not in scikit-optimize."""
 
     def parameter(self) -> Parameter:
         return Int(0, len(self.categories) - 1, when=self.when) if len(self.categories) > 1 else super().parameter()

@@ -1,4 +1,4 @@
-"""Functions that minimise a function of a list, as `skopt` has them; all are one search with GO-UCB, but for `dummy_minimize`."""
+"""`gp_minimize` and its siblings, as in `skopt`. All of them search with GO-UCB, except `dummy_minimize`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def base_minimize(
     model_queue_size: int | None = None,
     space_constraint: Any = None,
 ) -> OptimizeResult:
-    """Minimises a function, as :func:`gp_minimize` does."""
+    """Minimizes a function like :func:`gp_minimize`."""
     return _minimize(func, dimensions, base_estimator, **_rest(locals(), "base_minimize"))
 
 
@@ -66,7 +66,7 @@ def gp_minimize(
     model_queue_size: int | None = None,
     space_constraint: Any = None,
 ) -> OptimizeResult:
-    """Minimises a function of a list.
+    """Minimizes a function that takes a list.
 
     Args:
         func: Takes a list with a value for each dimension and returns a number; NaN says that it failed there.
@@ -110,7 +110,7 @@ def forest_minimize(
     model_queue_size: int | None = None,
     space_constraint: Any = None,
 ) -> OptimizeResult:
-    """Minimises a function, as :func:`gp_minimize` does."""
+    """Minimizes a function like :func:`gp_minimize`."""
     return _minimize(func, dimensions, base_estimator, **_rest(locals(), "forest_minimize"))
 
 
@@ -136,7 +136,7 @@ def gbrt_minimize(
     model_queue_size: int | None = None,
     space_constraint: Any = None,
 ) -> OptimizeResult:
-    """Minimises a function, as :func:`gp_minimize` does."""
+    """Minimizes a function like :func:`gp_minimize`."""
     return _minimize(func, dimensions, base_estimator, **_rest(locals(), "gbrt_minimize"))
 
 
@@ -154,7 +154,7 @@ def dummy_minimize(
     init_point_gen_kwargs: dict[str, Any] | None = None,
     space_constraint: Any = None,
 ) -> OptimizeResult:
-    """Tries random points: what any other search should beat."""
+    """Tries random points: the baseline for any other search."""
     rest = _rest(locals(), "dummy_minimize")
     rest.pop("init_point_gen_kwargs")
     return _minimize(func, dimensions, "dummy", n_initial_points=0, **rest)
@@ -192,7 +192,7 @@ def _minimize(
         warnings.warn("n_random_starts is now called n_initial_points", DeprecationWarning, stacklevel=3)
         n_initial_points = n_random_starts
     if isinstance(n_calls, bool) or not isinstance(n_calls, numbers.Integral) or n_calls < 1:
-        raise ValueError(f"n_calls must be a whole number above 0, got {n_calls!r}")
+        raise ValueError(f"n_calls must be an integer above 0, got {n_calls!r}")
     _arguments.check_acquisition(acq_func)
     _arguments.check_generator(ignored.get("initial_point_generator"))
     _arguments.warn_of_ignored(3, acq_func=acq_func, **ignored)
@@ -226,10 +226,10 @@ def _minimize(
 
 
 def _beginning(x0: Any, y0: Any) -> tuple[list[list[Any]], list[float]]:
-    """Points to begin with, and their values if they are known."""
+    """The initial points, and their values if they're known."""
     if x0 is None:
         if y0 is not None and (not isinstance(y0, Iterable) or len(list(y0))):
-            raise ValueError("y0 has values of points that are not there; give the points as x0")
+            raise ValueError("y0 has values, but there are no points for them; pass the points as x0")
         return [], []
     points = list(x0)
     if points and not isinstance(points[0], (list, tuple)):
@@ -238,7 +238,7 @@ def _beginning(x0: Any, y0: Any) -> tuple[list[list[Any]], list[float]]:
         return [list(point) for point in points], []
     values = [float(y) for y in (y0 if isinstance(y0, Iterable) else [y0])]
     if len(points) != len(values):
-        raise ValueError(f"x0 has {len(points)} points and y0 {len(values)} values; give as many of each")
+        raise ValueError(f"x0 has {len(points)} points and y0 {len(values)} values; pass as many of each")
     return [list(point) for point in points], values
 
 

@@ -1,4 +1,4 @@
-"""What a search found, as `skopt` hands it over."""
+"""The result of a search, as in `skopt`."""
 
 from __future__ import annotations
 

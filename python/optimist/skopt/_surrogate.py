@@ -1,4 +1,4 @@
-"""The model after some of the trials, for those who want to look at it: predictions, and averages over a space."""
+"""The model after a number of trials, to look at: predictions, and averages over a space."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from .._optimizer import Optimizer as Engine
 from .space import Space
 
-#: Predictions at a time.
+#: How many points to predict at a time.
 BLOCK = 50_000
 
 
 class Surrogate:
-    """What is believed after `n` trials. It is fitted again whenever it is asked, so that keeping it costs nothing.
+    """The model after `n` trials. It's fitted again whenever it's used, so keeping it costs nothing.
 
     Args:
         space: What is searched.
@@ -28,7 +28,7 @@ class Surrogate:
         self._told = (X, y, noise)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The mean at transformed points (`space.transform(points)`), and the standard deviation if it is wanted."""
+        """The mean at transformed points (`space.transform(points)`), and the standard deviation with `return_std`."""
         found = self.at(self.space.inverse_transform(np.asarray(X)))
         return (found[:, 0], found[:, 1]) if return_std else found[:, 0]
 
@@ -38,7 +38,7 @@ class Surrogate:
         return self._predictions(engine, np.array([engine.encode(self.space.to_engine(point)) for point in points]))
 
     def average(self, points: Sequence[Sequence[Any]], grid: dict[int, list[Any]]) -> Any:
-        """The mean, averaged over `points`, with each combination of the values of some dimensions in place of theirs."""
+        """The mean, averaged over `points`, for each combination of values of some dimensions."""
         engine, columns = self._engine(), self._columns()
         base = np.array([engine.encode(self.space.to_engine(point)) for point in points])
         rows, shape = base[None], []
@@ -62,16 +62,16 @@ class Surrogate:
         for start in range(0, len(encoded), BLOCK):
             predicted = engine.predict(encoded[start : start + BLOCK].tolist())
             if predicted is None:
-                raise ValueError("there is no model yet: tell more values")
+                raise ValueError("there is no model yet; tell more values")
             found += predicted
         return np.array(found).reshape(-1, 2)
 
     def _columns(self) -> list[slice]:
-        """Where each dimension is in an encoded point."""
+        """The columns of each dimension in an encoded point."""
         columns, start = [], 0
         for one in self.space.dimensions:
             if one.when:
-                raise ValueError("no averages over a space with dimensions that are not always there")
+                raise ValueError("cannot average over a space with conditional dimensions")
             columns.append(slice(start, start + one.n_columns))
             start += one.n_columns
         return columns

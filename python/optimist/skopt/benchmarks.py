@@ -1,4 +1,4 @@
-"""Functions to try a search on, as `skopt.benchmarks` has them; each takes a list."""
+"""Test functions, as in `skopt.benchmarks`; each takes a list."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def bench3(x: Sequence[float]) -> float:
 
 
 def bench4(x: Sequence[str]) -> float:
-    """A parabola of a number that is a text."""
+    """A parabola of a number that is given as a string."""
     return float(x[0]) ** 2
 
 
 def bench5(x: Sequence[float | str]) -> float:
-    """A parabola of two numbers, the first of them a text."""
+    """A parabola of two numbers, the first of which is given as a string."""
     return float(x[0]) ** 2 + float(x[1]) ** 2
 
 

@@ -1,4 +1,4 @@
-"""Callbacks, as `skopt.callbacks` has them: functions of the results so far. One that returns true ends the search."""
+"""Callbacks, as in `skopt.callbacks`: functions of the results so far. If one returns true, the search ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Callback = Callable[[OptimizeResult], Any]
 
 
 def check_callback(callback: Callback | list[Callback] | None) -> list[Callback]:
-    """Callbacks as a list, of one, several or none."""
+    """A callback, several or none as a list."""
     if callback is None:
         return []
     if callable(callback):
@@ -41,7 +41,7 @@ def check_callback(callback: Callback | list[Callback] | None) -> list[Callback]
 
 
 class VerboseCallback:
-    """Prints how the search goes.
+    """Prints the progress of the search.
 
     Args:
         n_total: How many calls are planned.
@@ -51,7 +51,7 @@ class VerboseCallback:
 
     def __init__(self, n_total: int, n_init: int = 0, n_random: int = 0) -> None:
         self.n_total, self.n_init, self.n_random = n_total, n_init, n_random
-        #: The number of the call that comes or goes on.
+        #: The number of the current call.
         self.iter_no = 1
         self._start()
 
@@ -76,7 +76,7 @@ class VerboseCallback:
 
 
 class TimerCallback:
-    """Keeps the time that each iteration took, in seconds, in `iter_time`."""
+    """Records the time of each iteration, in seconds, in `iter_time`."""
 
     def __init__(self) -> None:
         self._last = time.monotonic()
@@ -89,7 +89,7 @@ class TimerCallback:
 
 
 class EarlyStopper:
-    """Ends the search when `_criterion(result)`, which subclasses write, is true."""
+    """Ends the search when `_criterion(result)`, which subclasses implement, returns true."""
 
     def __call__(self, result: OptimizeResult) -> bool | None:
         return self._criterion(result)
@@ -135,7 +135,7 @@ class HollowIterationsStopper(EarlyStopper):
 
 
 class DeadlineStopper(EarlyStopper):
-    """Ends the search when another iteration, as long as the longest so far, would not be over within `total_time` seconds."""
+    """Ends the search when another iteration as long as the longest so far wouldn't end within `total_time` seconds."""
 
     def __init__(self, total_time: float) -> None:
         self._last = time.monotonic()
@@ -178,7 +178,7 @@ class StdStopper(EarlyStopper):
 
 
 class CheckpointSaver:
-    """Writes the results after each iteration; `load` gives them back as arguments `x0` and `y0` of a search that goes on.
+    """Saves the results after each iteration; `load` returns them as the arguments `x0` and `y0` of a search that continues.
 
     Args:
         checkpoint_path: The file.
@@ -192,7 +192,7 @@ class CheckpointSaver:
         dump(res, self.checkpoint_path, **self.dump_options)
 
     def load(self) -> dict[str, Any]:
-        """What was evaluated before, or an empty dictionary if there is no file yet."""
+        """The trials saved before as a dictionary, which is empty if there is no file yet."""
         if not os.path.exists(self.checkpoint_path):
             return {}
         result = load(self.checkpoint_path)

@@ -1,4 +1,4 @@
-"""Has no counterpart of `skopt.learning`: what is imported from here says what to use."""
+"""No counterpart of `skopt.learning`: importing a name from here raises an error that says what to use."""
 
 from typing import Any
 

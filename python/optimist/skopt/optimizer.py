@@ -1,4 +1,4 @@
-"""Ask and tell as `skopt.Optimizer` has them: points are lists, lower values are better."""
+"""Ask and tell, as in `skopt.Optimizer`: points are lists, and lower values are better."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ from .space import Space
 
 __all__ = ["Optimizer", "base_minimize", "dummy_minimize", "forest_minimize", "gbrt_minimize", "gp_minimize"]
 
-#: How many random points that a constraint allows are compared where the engine's own suggestion is not allowed.
+#: How many random allowed points to compare if the constraint doesn't allow the engine's suggestion.
 CANDIDATES = 1000
 
-#: A point, to look it up.
+#: A point as a key to look it up.
 Key = frozenset[tuple[str, Any]]
 
 STRATEGIES = ("cl_min", "cl_mean", "cl_max")
 
 
 class Optimizer:
-    """Suggests points and learns from their values, as `skopt.Optimizer` does.
+    """Suggests points and learns from their values, like `skopt.Optimizer`.
 
-    What was asked for is pending until it is told. Asking twice without a tell in between gives the same points; after a tell the
-    next points keep away from those that are still pending, which the engine needs no lies for.
+    A point is pending until you tell its value. Asking twice without telling in between returns the same points. After a tell,
+    the next points keep away from those still pending; the engine doesn't need made-up values (`cl_min`) for that.
 
     Args:
-        dimensions: As of :class:`~optimist.skopt.Space`.
-        base_estimator: `"GP"`, `"RF"`, `"ET"` and `"GBRT"` all stand for GO-UCB, `"dummy"` for random points. Also any optimizer
-            of Optimist: `"gp-ei"`, `"tpe"`, `op.GoUcb(…)`.
-        n_initial_points: How many points spread over the space come first; 10 leaves it to the engine.
-        random_state: For all that is random.
-        space_constraint: As `constraint` of :class:`~optimist.skopt.Space`.
-        avoid_duplicates: Whether a point that was told already is replaced by another, unless the engine repeats the best one to
-            measure the noise, which it does once.
+        dimensions: See :class:`~optimist.skopt.Space`.
+        base_estimator: `"GP"`, `"RF"`, `"ET"` and `"GBRT"` all mean GO-UCB; `"dummy"` means random points. Any optimizer of
+            Optimist works as well: `"gp-ei"`, `"tpe"`, `op.GoUcb(…)`.
+        n_initial_points: How many points that fill the space come first; 10 leaves it to the engine.
+        random_state: The same seed gives the same points.
+        space_constraint: See `constraint` of :class:`~optimist.skopt.Space`.
+        avoid_duplicates: Whether to replace a point that was already told by another one. The engine may still repeat the best
+            point once, to measure the noise.
         model_queue_size: How many models a result keeps.
-        n_calls: How many points are planned. Not in scikit-optimize; GO-UCB explores less towards the end.
+        n_calls: How many points you plan. scikit-optimize doesn't have it; GO-UCB explores less towards the end.
 
-    `n_jobs`, `acq_func`, `acq_optimizer` and their arguments are taken and checked, but the engine has its own.
+    `n_jobs`, `acq_func`, `acq_optimizer` and their arguments are checked, but the engine has its own.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Optimizer:
         self.n_initial_points_ = n_initial_points
         self.max_model_queue_size = model_queue_size
         self.method = _arguments.method_of(base_estimator, n_initial_points)
-        #: Points told, their values, and the standard deviation of each that was given.
+        #: The points told, their values, and the standard deviations of those values, if they were given.
         self.Xi: list[Any] = []
         self.yi: list[float] = []
         self._noise: list[float | None] = []
@@ -98,17 +98,17 @@ class Optimizer:
         self._engine = Engine(
             self.space.engine, self.method, trials=n_calls, seed=int(self.rng.randint(2**31)), direction="minimize"
         )
-        #: What was asked for and not told yet, as points and as the engine has them; and how many of the last are still fresh.
+        #: The pending points, as the user and as the engine have them; and those that the next ask returns again.
         self._pending: list[tuple[list[Any], dict[str, Any]]] = []
         self._asked: list[list[Any]] = []
 
     def ask(self, n_points: int | None = None, strategy: str = "cl_min") -> Any:
         """Returns the next point, or a list of `n_points` to try at the same time.
 
-        `strategy` is checked and not needed: points that are being tried are pending, with no value made up for them.
+        `strategy` is checked but not needed: pending points don't need a made-up value.
         """
         if n_points is not None and (isinstance(n_points, bool) or not isinstance(n_points, numbers.Integral) or n_points < 1):
-            raise ValueError(f"n_points must be a whole number above 0, got {n_points!r}")
+            raise ValueError(f"n_points must be an integer above 0, got {n_points!r}")
         if strategy not in STRATEGIES:
             raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, got {strategy!r}")
         wanted = 1 if n_points is None else int(n_points)
@@ -119,17 +119,18 @@ class Optimizer:
     def tell(self, x: Sequence[Any], y: Any, fit: bool = True, *, noise_std: Any = None) -> OptimizeResult:
         """Records the value of a point, or the values of several, and returns all results so far.
 
-        NaN and infinities say that a trial failed; the engine learns from that. `noise_std`, which scikit-optimize lacks, is the
-        standard deviation of each value, if you know it. `fit` changes nothing: a model is fitted when it is needed.
+        NaN and infinities say that a trial failed; the engine learns from that. `noise_std`, which scikit-optimize doesn't
+        have, is the standard deviation of each value's noise, if you know it. `fit` has no effect: the model is fitted when
+        it's needed.
         """
         several = len(x) > 0 and all(isinstance(one, (list, tuple)) for one in x)
         points: list[Any] = list(x) if several else [x]
         if several != (hasattr(y, "__len__") and not isinstance(y, str)):
-            raise ValueError(f"one point needs one value, a list of points a list of values; got {type(x).__name__} and {y!r}")
+            raise ValueError(f"a point needs a value, and a list of points a list of values; got {type(x).__name__} and {y!r}")
         values = list(y) if several else [y]
         noises = list(noise_std) if hasattr(noise_std, "__len__") else [noise_std] * len(points)
         if not len(points) == len(values) == len(noises):
-            raise ValueError(f"got {len(points)} points, {len(values)} values and {len(noises)} noises; give as many of each")
+            raise ValueError(f"got {len(points)} points, {len(values)} values and {len(noises)} noises; pass as many of each")
         for point, value in zip(points, values, strict=True):
             if isinstance(value, bool) or not isinstance(value, numbers.Real):
                 raise ValueError(f"the value of a point must be one number, got {value!r}")
@@ -141,7 +142,7 @@ class Optimizer:
         return self.get_result()
 
     def get_result(self) -> OptimizeResult:
-        """All results so far, as :meth:`tell` returns them."""
+        """Returns all results so far, like :meth:`tell`."""
         result = create_result(self.Xi, self.yi, self.space, self.rng, models=self.models)
         result.specs = self.specs
         return result
@@ -154,11 +155,12 @@ class Optimizer:
         return self.get_result()
 
     def update_next(self) -> None:
-        """Forgets what was asked for, so that the next :meth:`ask` suggests anew, in a space that you may have changed."""
+        """Forgets the pending points, so that the next :meth:`ask` makes new suggestions, in a space that you may have
+        changed."""
         self._rebuild(int(self.rng.randint(2**31)))
 
     def copy(self, random_state: Any = None) -> Optimizer:
-        """Another optimizer that was told the same."""
+        """Returns another optimizer that was told the same values."""
         arguments = {name: value for name, value in self.specs["args"].items() if name != "n_random_starts"}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -170,7 +172,7 @@ class Optimizer:
 
     @property
     def models(self) -> list[Surrogate]:
-        """The model after each trial of those past the first few; each is fitted when it is looked at."""
+        """The model after each trial past the initial ones; each is fitted when it's used."""
         if self.method == "random":
             return []
         n_told = len(self.Xi)
@@ -183,7 +185,7 @@ class Optimizer:
     def _suggest(self) -> list[Any]:
         params = self._engine.ask()
         point = self.space.from_engine(params)
-        # the best point once more tells noise from roughness: no duplicate by mistake
+        # repeating the best point tells noise from roughness, so it isn't a duplicate by mistake
         is_repeat = self._engine.why.get("phase") == "repeat"
         if not self.space.is_allowed(point) or (self.avoid_duplicates and not is_repeat and self._is_known(point)):
             replaced = self._replacement()
@@ -199,7 +201,7 @@ class Optimizer:
         return _key(params) in self._told or any(params == other for _, other in self._pending)
 
     def _replacement(self) -> list[Any] | None:
-        """Of random points that are allowed and new, the one that promises most; `None` if there is none."""
+        """The most promising of random points that are allowed and new; `None` if there are none."""
         drawn = self.space.grid(CANDIDATES) or self.space.rvs(CANDIDATES, random_state=self.rng)
         fresh = [point for point in drawn if not self.avoid_duplicates or not self._is_known(point)]
         if not fresh or self.method == "random" or not any(map(math.isfinite, self.yi)):
@@ -217,7 +219,7 @@ class Optimizer:
         self._noise.append(noise)
 
     def _forget(self, told: dict[str, Any]) -> None:
-        """A point that is told takes the place of itself among those that are pending, or else of the one asked for first."""
+        """A point that is told is no longer pending; if it wasn't, the pending point asked for first makes room for it."""
         same = [i for i, (_, params) in enumerate(self._pending) if params == told]
         if same or self._pending:
             _, params = self._pending.pop(same[0] if same else 0)

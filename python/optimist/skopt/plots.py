@@ -1,4 +1,4 @@
-"""Pictures of results, as `skopt.plots` has them. matplotlib must be installed."""
+"""Plots of results with matplotlib, as in `skopt.plots`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["plot_convergence", "plot_evaluations", "plot_gaussian_process", "plo
 
 
 def plot_convergence(*args: Any, true_minimum: float | None = None, yscale: str | None = None, ax: Any = None) -> Any:
-    """Draws the lowest value after each call, for one or several results.
+    """Plots the lowest value after each call, for one or several results.
 
     Args:
         args: Results; lists of results, drawn with their mean; or pairs of a label and one of these.
@@ -34,7 +34,7 @@ def plot_convergence(*args: Any, true_minimum: float | None = None, yscale: str 
 
 
 def plot_regret(*args: Any, ax: Any = None, true_minimum: float | None = None, yscale: str | None = None) -> Any:
-    """Draws the cumulative regret after each call; arguments as of :func:`plot_convergence`.
+    """Plots the cumulative regret after each call; takes the arguments of :func:`plot_convergence`.
 
     Without `true_minimum` it is relative to the lowest value of all results.
     """
@@ -60,13 +60,13 @@ def plot_gaussian_process(
     show_observations: bool = True,
     show_mu: bool = True,
 ) -> Any:
-    """Draws the model of a search over one dimension, with two standard deviations, and what was observed.
+    """Plots the model of a search over one dimension, with two standard deviations, and the observed values.
 
     `n_calls` takes an earlier model of `res.models`. The acquisition function cannot be drawn: the engine's is not a function of
     x alone.
     """
     if res.space.n_dims != 1:
-        raise ValueError(f"the space must have one dimension, this one has {res.space.n_dims}; use plot_objective")
+        raise ValueError(f"the space must have one dimension, but has {res.space.n_dims}; use plot_objective")
     if show_acq_func or show_next_point:
         raise ValueError("the engine's acquisition function cannot be drawn; leave show_acq_func and show_next_point out")
     ax = _axes(ax, "", "x", "f(x)", None)
@@ -101,7 +101,7 @@ def plot_evaluations(
     cmap: str = "viridis",
     ax: Any = None,
 ) -> Any:
-    """Draws where the trials were, the later the brighter: a histogram for each dimension, and points for each pair.
+    """Plots where the trials were, later ones brighter: a histogram for each dimension, and points for each pair.
 
     Returns an array of axes, a row and a column for each dimension. Arguments as of :func:`plot_objective`.
     """
@@ -137,7 +137,7 @@ def plot_objective(
     cmap: str = "viridis_r",
     ax: Any = None,
 ) -> Any:
-    """Draws what the model expects of each dimension and each pair of them, averaged over the others.
+    """Plots the model along each dimension and each pair of dimensions, averaged over the others.
 
     Args:
         n_points: Values along each dimension.
@@ -153,7 +153,7 @@ def plot_objective(
     if zscale not in ("linear", "log"):
         raise ValueError(f"zscale must be 'linear' or 'log', got {zscale!r}")
     if not result.models:
-        raise ValueError("the result has no model to draw; random search makes none")
+        raise ValueError("the result has no model to plot; random search makes none")
     shown = _shown(result, plot_dims, dimensions)
     space, model = result.space, result.models[-1]
     averaged = space.rvs(n_samples) if _is(sample_source, "random") else [_point(result, sample_source, n_minimum_search)]
@@ -200,7 +200,7 @@ def _group(arg: Any) -> tuple[str | None, list[OptimizeResult]]:
         group = list(found)
         if group and all(isinstance(one, OptimizeResult) for one in group):
             return label, group
-    raise ValueError(f"expected a result, a list of results, or a pair of a label and one of these; got {arg!r}")
+    raise ValueError(f"expected a result, a list of results, or a pair of a label and either; got {arg!r}")
 
 
 def _traces(ax: Any, args: Sequence[Any], trace: Callable[[Any], Any]) -> None:
@@ -224,7 +224,7 @@ def _shown(result: OptimizeResult, plot_dims: Sequence[Any] | None, labels: Sequ
         found = space[list(plot_dims)]
     names = labels if labels is not None else [one.name or f"$X_{{{place}}}$" for place, one in found]
     if len(names) != len(found):
-        raise ValueError(f"dimensions has {len(names)} labels for {len(found)} dimensions; give one for each")
+        raise ValueError(f"dimensions has {len(names)} labels for {len(found)} dimensions; pass one for each")
     if any(one.when for _, one in found):
         raise ValueError(
             "a space with dimensions that are not always there cannot be drawn as a matrix; choose others as plot_dims"
@@ -255,7 +255,7 @@ def _place(one: Dimension, value: Any) -> float:
 
 
 def _values(one: Any, n_points: int) -> list[Any]:
-    """Values along a dimension; all of them if there are few."""
+    """Values along a dimension: all of them if there are few."""
     if isinstance(one, Categorical):
         return list(one.categories)
     found = [one.from_engine(value) for value in one._unscaled(_evenly(one, n_points))]
@@ -269,7 +269,7 @@ def _edges(one: Any, bins: int) -> Any:
 
 
 def _evenly(one: Any, n: int) -> Any:
-    """Places along the scale of a dimension."""
+    """Positions along the scale of a dimension."""
     low, high = one._scaled([one.low, one.high])
     return np.linspace(low, high, n)
 
@@ -300,7 +300,7 @@ def _matrix(n: int, size: float, wspace: float, hspace: float, ax: Any) -> Any:
 
 
 def _frame(axes: Any, shown: list[Shown], label: str) -> None:
-    """Limits, scales and labels: of all rows on the left, of all columns below."""
+    """Sets limits, scales and labels: those of rows on the left, those of columns below."""
     n = len(shown)
     for i, (_, one, name) in enumerate(shown):
         for j, (_, other, other_name) in enumerate(shown[: i + 1]):

@@ -1,4 +1,4 @@
-"""Spaces, as `skopt.space` has them. A point is a list with a value for each dimension."""
+"""Spaces, as in `skopt.space`. A point is a list with a value for each dimension."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ._dimensions import Categorical, Dimension, Integer, Real, check_random_sta
 
 __all__ = ["Categorical", "Dimension", "Integer", "Real", "Space", "check_dimension"]
 
-#: How often :meth:`Space.rvs` draws again before it says that the constraint is too strict.
+#: How many points :meth:`Space.rvs` draws for each one wanted, before it gives up on the constraint.
 PATIENCE = 10_000
 
 
 def check_dimension(dimension: Any, transform: str | None = None) -> Dimension:
-    """A dimension, however it is written: `(1e-5, 1.0, "log-uniform")`, `(1, 12)`, `["a", "b"]`, scikit-optimize's, Optimist's.
+    """A dimension in any notation: `(1e-5, 1.0, "log-uniform")`, `(1, 12)`, `["a", "b"]`, scikit-optimize's, Optimist's.
 
     A tuple of two numbers is a range, and a list is always a choice.
 
@@ -60,7 +60,7 @@ def _dimension_of(known: Parameter, name: str | None, transform: str | None) -> 
     found: Dimension
     if isinstance(known, (Float, Int)):
         if known.step is not None:
-            raise ValueError(f"scikit-optimize has no steps, got {known}; search with op.Optimizer, or list the values")
+            raise ValueError(f"scikit-optimize has no steps, got {known}; use op.Optimizer, or list the values")
         prior = "log-uniform" if known.log else "uniform"
         kind: Any = Real if isinstance(known, Float) else Integer
         found = kind(known.low, known.high, prior, transform=transform, name=name)
@@ -74,7 +74,7 @@ def _dimension_of(known: Parameter, name: str | None, transform: str | None) -> 
 
 
 class Space:
-    """What is searched: a list of dimensions.
+    """A search space: a list of dimensions.
 
     Args:
         dimensions: Anything that :func:`check_dimension` understands, or another space.
@@ -97,17 +97,17 @@ class Space:
         if constraint is not None and not callable(constraint):
             texts = [constraint] if isinstance(constraint, str) else list(constraint)
             if not all(isinstance(one, str) for one in texts):
-                raise ValueError(f"a constraint is a function of a point, or texts such as 'a + 2*b <= 1', got {constraint!r}")
+                raise ValueError(f"a constraint is a function of a point, or strings such as 'a + 2*b <= 1', got {constraint!r}")
             self.constraint = texts
         self.engine  # noqa: B018 (whether the engine can search it)
 
     @property
     def engine(self) -> EngineSpace:
-        """As Optimist writes it."""
+        """The space as Optimist has it."""
         linear = () if callable(self.constraint) or self.constraint is None else self.constraint
         names = self.names
         if len(set(names)) < len(names):
-            raise ValueError(f"two dimensions have the same name: {', '.join(names)}; rename one of the two")
+            raise ValueError(f"two dimensions have the same name: {', '.join(names)}; rename one of them")
         known = dict(zip(names, self.dimensions, strict=True))
         return EngineSpace({name: self._parameter(one, known) for name, one in known.items()}, linear)
 
@@ -120,38 +120,38 @@ class Space:
         return replace(one.parameter(), when={other: known[other].to_engine(value) for other, value in one.when.items()})
 
     def to_engine(self, point: Sequence[Any]) -> dict[str, Any]:
-        """A point as the engine knows it; a dimension that is not there has `None`."""
+        """A point as the engine knows it, without dimensions that aren't there."""
         found = zip(self.names, self.dimensions, point, self.present(point), strict=True)
         return {name: one.to_engine(value) for name, one, value, is_there in found if is_there}
 
     def from_engine(self, params: Mapping[str, Any]) -> list[Any]:
-        """A point of the engine as a list."""
+        """A point from the engine as a list."""
         found = zip(self.names, self.dimensions, strict=True)
         return [one.from_engine(params[name]) if name in params else None for name, one in found]
 
     def is_allowed(self, point: Sequence[Any]) -> bool:
-        """What a constraint that is a function says of a point."""
+        """Whether a constraint that is a function allows a point."""
         return not callable(self.constraint) or bool(self.constraint(list(point)))
 
     @property
     def names(self) -> list[str]:
-        """A name for each dimension; `X_0`, `X_1`, … if it has none."""
+        """The name of each dimension; `X_0`, `X_1`, … for those without one."""
         return [f"X_{i}" if one.name is None else one.name for i, one in enumerate(self.dimensions)]
 
     @property
     def dimension_names(self) -> list[str]:
-        """The same, as scikit-optimize calls it; these can be set."""
+        """The names as scikit-optimize calls them, which you can set."""
         return self.names
 
     @dimension_names.setter
     def dimension_names(self, names: Sequence[str]) -> None:
         if len(names) != self.n_dims:
-            raise ValueError(f"got {len(names)} names for {self.n_dims} dimensions; give one for each")
+            raise ValueError(f"got {len(names)} names for {self.n_dims} dimensions; pass one for each")
         for one, name in zip(self.dimensions, names, strict=True):
             one.name = name
 
     def rvs(self, n_samples: int = 1, random_state: Any = None) -> list[list[Any]]:
-        """Draws points that the constraint allows, at random."""
+        """Draws random points that the constraint allows."""
         rng = check_random_state(random_state)
         if isinstance(self.constraint, list):
             return self._feasible(n_samples, rng)
@@ -167,7 +167,7 @@ class Space:
         )
 
     def present(self, point: Sequence[Any]) -> list[bool]:
-        """Which dimensions are there: those whose conditions the point meets."""
+        """Whether each dimension is there, given the values of the others."""
         names, is_there = self.names, [True] * self.n_dims
         for i, one in enumerate(self.dimensions):
             for other, wanted in (one.when or {}).items():
@@ -179,7 +179,7 @@ class Space:
         return [value if is_there else None for value, is_there in zip(row, self.present(row), strict=True)]
 
     def grid(self, limit: int) -> list[list[Any]] | None:
-        """All points, if there are at most so many and nothing stands in the way of listing them."""
+        """All points, if there are few enough and they can be listed."""
         if isinstance(self.constraint, list) or any(one.when for one in self.dimensions):
             return None
         size = math.prod(one.n_values for one in self.dimensions)
@@ -195,7 +195,7 @@ class Space:
         return [self.from_engine(params) for params in source.ask(n_samples)]
 
     def transform(self, X: Sequence[Sequence[Any]]) -> Any:
-        """Points as rows of numbers."""
+        """Transforms points to rows of numbers."""
         columns = [one.transform([row[j] for row in X]) for j, one in enumerate(self.dimensions)]
         return np.hstack([np.asarray(column).reshape((len(X), -1)) for column in columns])
 
@@ -209,19 +209,19 @@ class Space:
         return [list(row) for row in zip(*columns, strict=True)]
 
     def set_transformer(self, transform: str | list[str]) -> None:
-        """Sets how all dimensions are written, or each."""
+        """Sets the transformation of all dimensions, or of each."""
         given = [transform] * self.n_dims if isinstance(transform, str) else transform
         for one, word in zip(self.dimensions, given, strict=True):
             one.set_transformer(word)
 
     def set_transformer_by_type(self, transform: str, dim_type: type[Dimension]) -> None:
-        """Sets how dimensions of one kind are written."""
+        """Sets the transformation of all dimensions of one type."""
         for one in self.dimensions:
             if isinstance(one, dim_type):
                 one.set_transformer(transform)
 
     def get_transformer(self) -> list[str]:
-        """How each dimension is written."""
+        """The transformation of each dimension."""
         return [one.transform_ for one in self.dimensions]
 
     @property
@@ -231,7 +231,7 @@ class Space:
 
     @property
     def transformed_n_dims(self) -> int:
-        """How many numbers :meth:`transform` makes of a point."""
+        """How many numbers :meth:`transform` returns for a point."""
         return sum(one.transformed_size for one in self.dimensions)
 
     @property
@@ -266,7 +266,7 @@ class Space:
         return sum(one.is_constant for one in self.dimensions)
 
     def distance(self, point_a: Sequence[Any], point_b: Sequence[Any]) -> float:
-        """The sum of the distances of all dimensions."""
+        """The sum of the distances in each dimension."""
         return float(sum(one.distance(a, b) for one, a, b in zip(self.dimensions, point_a, point_b, strict=True)))
 
     def __contains__(self, point: Sequence[Any]) -> bool:
@@ -282,7 +282,7 @@ class Space:
         return self.n_dims
 
     def __getitem__(self, names: Any) -> Any:
-        """A dimension with its position, by name or number; a list of names gives a list."""
+        """A dimension and its position, by name or number; for a list of names, a list of them."""
         if isinstance(names, (list, tuple)):
             return [self[name] for name in names]
         place = self.names.index(names) if isinstance(names, str) else int(names)

@@ -1,4 +1,4 @@
-"""What `skopt.utils` has for users: results in files, arguments by name, points as dictionaries, the lowest expected value."""
+"""Utilities, as in `skopt.utils`: results in files, arguments by name, points as dictionaries, the lowest expected value."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
     "use_named_args",
 ]
 
-#: Points around the best one so far, and how far away they are, as a share of each range.
+#: How many points around the best one to compare, and how far away they are, as a share of each range.
 REFINED, STEPS = 400, (0.1, 0.03, 0.01, 0.003, 0.001)
 
 
@@ -54,7 +54,7 @@ def _joblib() -> Any:
 
 
 def expected_minimum(res: OptimizeResult, n_random_starts: int = 20, random_state: Any = None) -> tuple[list[Any], float]:
-    """The point with the lowest mean of the last model, and that mean. It need not have been tried."""
+    """Returns the point with the lowest mean of the last model, and that mean. It may be a point that wasn't tried."""
     rng = check_random_state(random_state)
     starts = max(1000, n_random_starts)
     best, lowest = expected_minimum_random_sampling(res, starts, rng)
@@ -71,7 +71,7 @@ def expected_minimum(res: OptimizeResult, n_random_starts: int = 20, random_stat
 def expected_minimum_random_sampling(
     res: OptimizeResult, n_random_starts: int = 100_000, random_state: Any = None
 ) -> tuple[list[Any], float]:
-    """The point with the lowest mean of the last model among random ones and the best one tried, and that mean."""
+    """Returns the point with the lowest mean of the last model among random points and the best one tried, and that mean."""
     if not res.models:
         raise ValueError("the result has no model; random search makes none")
     points = [res.x, *res.space.rvs(n_random_starts, random_state=random_state)]
@@ -80,7 +80,7 @@ def expected_minimum_random_sampling(
 
 
 def _moved(dimensions: Sequence[Dimension], point: Sequence[Any], step: float, rng: np.random.RandomState) -> list[Any]:
-    """A point near another: numbers a little off, choices as they are."""
+    """A point near another one: its numbers are a little different, its choices the same."""
     moved = list(point)
     for i, one in enumerate(dimensions):
         if isinstance(one, (Real, Integer)) and point[i] is not None:
@@ -90,7 +90,7 @@ def _moved(dimensions: Sequence[Dimension], point: Sequence[Any], step: float, r
 
 
 def dimensions_aslist(search_space: Mapping[str, Any]) -> list[Any]:
-    """The dimensions of a dictionary, in the order of their names.
+    """Returns the dimensions in a dictionary, sorted by name.
 
     >>> dimensions_aslist({"b": (0, 1), "a": (2, 3)})
     [(2, 3), (0, 1)]
@@ -99,7 +99,7 @@ def dimensions_aslist(search_space: Mapping[str, Any]) -> list[Any]:
 
 
 def point_asdict(search_space: Mapping[str, Any], point_as_list: Sequence[Any]) -> dict[str, Any]:
-    """A point as a dictionary; its values are in the order of the names.
+    """Returns a point as a dictionary; its values are in the order of the sorted names.
 
     >>> point_asdict({"b": (0, 1), "a": (2, 3)}, [2, 0])
     {'a': 2, 'b': 0}
@@ -108,7 +108,7 @@ def point_asdict(search_space: Mapping[str, Any], point_as_list: Sequence[Any]) 
 
 
 def point_aslist(search_space: Mapping[str, Any], point_as_dict: Mapping[str, Any]) -> list[Any]:
-    """A point as a list, in the order of the names.
+    """Returns a point as a list, in the order of the sorted names.
 
     >>> point_aslist({"b": (0, 1), "a": (2, 3)}, {"b": 0, "a": 2})
     [2, 0]
@@ -117,7 +117,7 @@ def point_aslist(search_space: Mapping[str, Any], point_as_dict: Mapping[str, An
 
 
 def use_named_args(dimensions: Sequence[Dimension]) -> Callable[[Callable[..., Any]], Callable[[Sequence[Any]], Any]]:
-    """Makes a function of named arguments one of a list, for dimensions that have names.
+    """Decorator that lets a function of named arguments take a list, for dimensions with names.
 
     >>> from optimist.skopt.space import Real
     >>> @use_named_args([Real(0, 1, name="a"), Real(0, 1, name="b")])
