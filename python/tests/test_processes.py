@@ -89,7 +89,7 @@ def test_a_study_in_use_during_a_fork_is_an_error_or_works(storage: str) -> None
         try:
             return told(study) > 0
         except op.StudyError as error:
-            return "in use by another thread when the process was forked" in str(error)
+            return "another thread was using this study when the process was forked" in str(error)
 
     statuses = [in_fork(child) for _ in range(5)]
     is_over.set()
