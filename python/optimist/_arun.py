@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Seconds between looks at whether the trials of :func:`aasks` were told.
+#: Seconds between looks at whether the trials of `aasks` were told.
 GLANCE = 0.01
 
 
@@ -31,7 +31,7 @@ async def arun(
     callbacks: Sequence[Callable[[Study, Trial], Any]],
     progress: bool | None,
 ) -> None:
-    """Implements :meth:`Study.arun`."""
+    """Implements `Study.arun`."""
     n = n_workers(study, workers)
     this = Run(study, objective, timeout, trials, callbacks, progress)
     with this.underway():
@@ -61,8 +61,20 @@ async def _work(this: Run) -> None:
         await _to_the_end(partial(this.end, trial, answer, error, time.monotonic() - start))
 
 
+async def aask(study: Study) -> Trial:
+    """Implements `Study.aask`. If it's cancelled, the trial that nobody gets is put back."""
+    task = asyncio.ensure_future(asyncio.to_thread(study.ask))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if task.exception() is None and study._definer is None:
+            await asyncio.to_thread(study.put_back, task.result(), "cancelled while it was asked for")
+        raise
+
+
 async def aasks(study: Study, limit: int) -> AsyncIterator[Trial]:
-    """Implements :meth:`Study.aasks`."""
+    """Implements `Study.aasks`."""
     limit = _arguments.whole(limit, "limit")
     claims = Claims(study)
     with claims.underway():

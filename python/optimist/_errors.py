@@ -1,4 +1,4 @@
-"""Exceptions: each is a subclass of the built-in one that fits, and of :class:`OptimistError`."""
+"""Exceptions: each is a subclass of the built-in one that fits, and of `OptimistError`."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class NotFoundError(OptimistError, KeyError):
 class StorageError(OptimistError, OSError):
     """Storage can't be read or written. It's an `OSError`."""
 
-    #: Whether it may work later: the disk is full, the database is locked, the server doesn't answer.
     may_pass: bool = False
+    """Whether it may work later: the disk is full, the database is locked, the server doesn't answer."""
 
 
 class ReturnTypeError(OptimistError, TypeError):

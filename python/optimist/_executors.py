@@ -1,6 +1,6 @@
 """Executors over clusters: Ray and Dask, which are imported when an executor is created.
 
-A trial that the cluster loses ends with a :class:`BrokenExecutor` and is put back; a trial whose objective raises has failed.
+A trial that the cluster loses ends with a `BrokenExecutor` and is put back; a trial whose objective raises has failed.
 """
 
 from __future__ import annotations

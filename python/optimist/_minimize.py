@@ -37,11 +37,11 @@ def minimize(
     """Finds the input that minimizes a function.
 
     Args:
-        objective: A function with an argument for each parameter, which returns a number; see :meth:`Study.run`.
+        objective: A function with an argument for each parameter, which returns a number; see `Study.run`.
         space: Parameters by name; leave it out if the objective declares them itself.
         trials: How many times the function may be called.
-        workers, executor, timeout, callbacks, progress: See :meth:`Study.run`.
-        name, storage, optimizer, seed, constraints, plan: See :class:`Study`. The default name is that of the function.
+        workers, executor, timeout, callbacks, progress: See `Study.run`.
+        name, storage, optimizer, seed, constraints, plan: See `Study`. The default name is that of the function.
 
     >>> best = minimize(lambda x, y: (x - 0.3) ** 2 + y, {"x": (-1.0, 1.0), "y": [0, 1]}, trials=15)
     >>> best.params["y"], abs(best.params["x"] - 0.3) < 0.2
@@ -79,7 +79,7 @@ def maximize(
     progress: bool | None = None,
     **plan: Any,
 ) -> Best:
-    """Finds the input that maximizes a function. Takes the arguments of :func:`minimize`."""
+    """Finds the input that maximizes a function. Takes the arguments of `minimize`."""
     study = Study(
         name or str(getattr(objective, "__name__", "study")),
         space,

@@ -22,14 +22,14 @@ Point = Mapping[str, Any] | Sequence[float] | Any
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A point that an :class:`Optimizer` recommends."""
+    """A point that an `Optimizer` recommends."""
 
-    #: The active parameters of the point.
     params: dict[str, Any]
-    #: The value that the model expects.
+    """The active parameters of the point."""
     mean: float
-    #: The standard deviation of that expectation; `None` if the optimizer has no model.
+    """The value that the model expects."""
     std: float | None
+    """The standard deviation of that expectation; `None` if the optimizer has no model."""
 
 
 class Optimizer:
@@ -37,11 +37,11 @@ class Optimizer:
 
     A point is a dictionary of parameters, or encoded: an array of numbers from 0 to 1, with one coordinate for each number and
     one for each choice. You can tell the value of any point, even if you didn't ask for it. The same seed and the same calls
-    give the same points as a :class:`Study` and as the Rust library.
+    give the same points as a `Study` and as the Rust library.
 
     Args:
-        space: Parameters by name; see :class:`Space`.
-        method: `"go-ucb"`, `"go-ucb:theory"`, `"tpe"`, …, a dictionary of settings, or a :class:`GoUcb`, which also takes your
+        space: Parameters by name; see `Space`.
+        method: `"go-ucb"`, `"go-ucb:theory"`, `"tpe"`, …, a dictionary of settings, or a `GoUcb`, which also takes your
             own family of functions.
         trials: How many trials you plan.
         seed: The same seed and the same calls give the same points.
@@ -67,14 +67,14 @@ class Optimizer:
         constraints: str | Iterable[str] = (),
     ) -> None:
         self.space = Space(space, constraints)
-        #: `"maximize"` or `"minimize"`.
         self.direction = _arguments.direction(direction)
+        """`"maximize"` or `"minimize"`."""
         self._sign = 1.0 if direction == "maximize" else -1.0
         self._made_with = (method, _arguments.whole(trials, "trials"), _arguments.seed(seed))
-        #: How many points you have asked for.
         self.n_asked = 0
-        #: How the last of them was found, in the form in which a study's log has it.
+        """How many points you have asked for."""
         self.why: dict[str, Any] = {}
+        """How the last of them was found, in the form in which a study's log has it."""
         self._calls: list[tuple[str, tuple[Any, ...]]] = []
         self._engine = self._build()
 
@@ -107,7 +107,7 @@ class Optimizer:
         return [self.decode(self._ask()) for _ in range(_arguments.whole(k, "k"))]
 
     def ask_array(self, k: int | None = None) -> Any:
-        """Like :meth:`ask`, but encoded, as a numpy array of shape (dimension,) or (k, dimension)."""
+        """Like `ask`, but encoded, as a numpy array of shape (dimension,) or (k, dimension)."""
         numpy = needed("numpy", "ask_array", "numpy", "numpy")
         return numpy.array(self._ask() if k is None else [self._ask() for _ in range(_arguments.whole(k, "k"))])
 

@@ -23,8 +23,8 @@ class Minimize:
     Minimize(reference=50.0)
     """
 
-    #: With several goals, values above it are worth nothing.
     reference: float | None = None
+    """With several goals, values above it are worth nothing."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Maximize:
         reference: With several goals, values below it are worth nothing. By default, it's inferred from the trials.
     """
 
-    #: With several goals, values below it are worth nothing.
     reference: float | None = None
+    """With several goals, values below it are worth nothing."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,16 @@ class AtMost:
     True
     """
 
-    #: The largest value allowed.
     bound: float
+    """The largest value allowed."""
 
 
 @dataclass(frozen=True)
 class AtLeast:
     """A constraint on an outcome: a trial is feasible if it measures no less than `bound`."""
 
-    #: The smallest value allowed.
     bound: float
+    """The smallest value allowed."""
 
 
 Wanted = Minimize | Maximize | AtMost | AtLeast | Literal["minimize", "maximize"]

@@ -77,7 +77,7 @@ class GoUcb:
     Args:
         preset: `"default"`, `"paper"` (the constants of the paper's experiments) or `"theory"` (those of its proofs).
         family: The name of a family of functions, such as `"mlp"`, the paper's network; a list of names; or your own
-            :class:`Family`.
+            `Family`.
         settings: More settings, such as `exploration`, `explore_trials`, `warp`, `hidden` or, with the preset `"theory"`,
             `constants`. Whatever you leave out comes from the preset. `docs/study-file.md` explains them all.
 

@@ -48,7 +48,7 @@ class OptimistSearch(Searcher):  # type: ignore[misc]
 
     Args:
         space: The parameters, if `param_space` has none: written as they would be there, or any space that
-            :class:`optimist.Study` takes.
+            `optimist.Study` takes.
         metric: The name of the reported value, as in `TuneConfig`. Needed here if `param_space` is empty, since Tune doesn't pass
             it on then. A list of names optimizes several metrics: `study.front` has the trade-offs.
         mode: `"min"` or `"max"`, or a list with one for each metric.
@@ -59,7 +59,7 @@ class OptimistSearch(Searcher):  # type: ignore[misc]
             run them again. With several metrics, each is a dictionary, or numbers in the order of the metrics.
         trials: How many trials are planned, if Tune doesn't say so.
         seed: The same seed and the same reports give the same suggestions.
-        optimizer: See :class:`optimist.Study`.
+        optimizer: See `optimist.Study`.
         constraints: Linear constraints between parameters, such as `"a + 2*b <= 1"`.
         time_attr: The reported value that says how far a trial has come. A trial that was stopped early counts as unfinished: see
             `docs/guides/ray.md`. With `None`, every trial counts with its last value.

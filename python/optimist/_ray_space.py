@@ -70,7 +70,7 @@ def parameters_of(config: Mapping[str, Any]) -> tuple[dict[str, Parameter], Layo
 
 
 def is_nested(space: Any) -> bool:
-    """Whether a space is written like `param_space`, and not as for :class:`optimist.Study`."""
+    """Whether a space is written like `param_space`, and not as for `optimist.Study`."""
     if not isinstance(space, Mapping):
         return False
     return any(isinstance(value, (Mapping, Domain)) for value in space.values())

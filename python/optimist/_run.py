@@ -163,6 +163,8 @@ class Run(Claims):
     ) -> None:
         if not callable(objective):
             raise TypeError(f"the objective must be a function, got {type(objective).__name__}")
+        if any(is_asynchronous(callback) for callback in callbacks):
+            raise TypeError("a callback must be a plain function, not an `async def`: it's called between trials")
         space = None if study._definer is not None else study.space
         self.wants_trial = takes_trial(objective, space)
         if space is not None and not self.wants_trial:
@@ -260,7 +262,7 @@ def run(
     callbacks: Sequence[Callable[[Study, Trial], Any]],
     progress: bool | None,
 ) -> None:
-    """Implements :meth:`Study.run`."""
+    """Implements `Study.run`."""
     if is_asynchronous(objective):
         import asyncio
 

@@ -91,8 +91,8 @@ Parameter = Float | Int | Bool | Choice
 class Space:
     """Parameters by name, and linear constraints between them, such as `"a + 2*b <= 1"`.
 
-    Wherever you can pass a space, you can also pass a dictionary. Its values may be :class:`Float`, :class:`Int`, :class:`Bool`
-    and :class:`Choice`, lists of choices, tuples `(low, high)` or `(low, high, "log-uniform")`, dimensions of scikit-optimize
+    Wherever you can pass a space, you can also pass a dictionary. Its values may be `Float`, `Int`, `Bool`
+    and `Choice`, lists of choices, tuples `(low, high)` or `(low, high, "log-uniform")`, dimensions of scikit-optimize
     and distributions of `scipy.stats`. A list of dimensions and a space of ConfigSpace work as well.
 
     >>> space = Space({"lr": (1e-5, 1.0, "log-uniform"), "depth": (1, 12), "solver": ["sgd", "adam"]})
@@ -128,7 +128,7 @@ class Space:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Space:
-        """The space that :meth:`to_dict` wrote."""
+        """The space that `to_dict` wrote."""
         parameters: dict[str, Parameter] = {}
         for one in record["parameters"]:
             when = {condition["parameter"]: condition["value"] for condition in one.get("when", [])} or None

@@ -39,7 +39,7 @@ class Study:
         trials: How many trials you plan. The optimizer explores less towards the end, so it needs to know.
         seed: The same seed gives the same suggestions, bit for bit, in Python, with the command and in Rust.
         storage: A file such as `"optimist.db"`, an address such as `"postgres://user@host/database"`, or `None` for memory.
-        optimizer: A name such as `"go-ucb"`, `"go-ucb:paper"` or `"tpe"`, a dictionary of settings, or a :class:`GoUcb`.
+        optimizer: A name such as `"go-ucb"`, `"go-ucb:paper"` or `"tpe"`, a dictionary of settings, or a `GoUcb`.
         constraints: Linear constraints between parameters, such as `"a + 2*b <= 1"`.
         plan: More keys of a study file: `workers`, `target`, `min_gain`, `max_failures`, `max_attempts`, `max_time`,
             `replicates`, `lease`.
@@ -137,7 +137,7 @@ class Study:
 
     @property
     def direction(self) -> str:
-        """`"minimize"` or `"maximize"`. A study with several outcomes has :attr:`outcomes` instead."""
+        """`"minimize"` or `"maximize"`. A study with several outcomes has `outcomes` instead."""
         if self._names() is not None:
             raise StudyError("the study has named outcomes, each with its own direction; see study.outcomes")
         return str(self._definition()["direction"])
@@ -287,7 +287,7 @@ class Study:
     ) -> None:
         """Corrects a trial that has ended. The optimizer learns as if you had told it this in the first place.
 
-        The log keeps the old entry: :attr:`Trial.amended`.
+        The log keeps the old entry: `Trial.amended`.
 
         Args:
             trial: The trial, or its number.
@@ -296,7 +296,7 @@ class Study:
             failed: The trial has failed; `reason` says why.
             cancelled: The trial was never measured, and won't be.
             params: The parameters you actually used, where they differ from the ones you were asked to use.
-            noise_std, metrics, note: As in :meth:`tell`.
+            noise_std, metrics, note: As in `tell`.
             reason: Why you correct it.
 
         >>> study = Study("film", {"x": (0.0, 1.0)}, direction="maximize")
@@ -335,11 +335,11 @@ class Study:
         return self._engine.retry(numbers) if numbers else []
 
     def put_back(self, trial: Trial | int, reason: str = "put back") -> None:
-        """Puts a running trial back in the queue, as if it hadn't been started; the next :meth:`ask` returns it."""
+        """Puts a running trial back in the queue, as if it hadn't been started; the next `ask` returns it."""
         self._engine_for(trial).put_back(number_of(trial), reason)
 
     def enqueue(self, params: Mapping[str, Any]) -> None:
-        """Queues a point of your own: the next :meth:`ask` returns it."""
+        """Queues a point of your own: the next `ask` returns it."""
         self._engine.enqueue(self.space.encode(params))
 
     @contextmanager
@@ -377,7 +377,7 @@ class Study:
         """Adds trials made elsewhere and returns how many of them were new.
 
         Each row has the parameters, as `NAME` or `params_NAME`, and the value; `noise_std`, `note` and `metrics_NAME` are
-        optional. These are the columns of :meth:`to_pandas`. With several outcomes, the values are in `values_NAME`. A row
+        optional. These are the columns of `to_pandas`. With several outcomes, the values are in `values_NAME`. A row
         without a value, or whose `state` is `failed`, is a failed trial.
 
         Args:
@@ -405,8 +405,8 @@ class Study:
     def best(self) -> Best | None:
         """The recommended point: the one with the best expected value. `None` before the first value.
 
-        With constraints on outcomes, the point is likely to satisfy them: see :attr:`Best.feasible`. With several goals, see
-        :attr:`front` instead.
+        With constraints on outcomes, the point is likely to satisfy them: see `Best.feasible`. With several goals, see
+        `front` instead.
         """
         return self.recommend()
 
@@ -436,14 +436,14 @@ class Study:
     def best_trial(self) -> Trial | None:
         """The trial with the best observed value, which may be luck if values are noisy. `None` before the first value.
 
-        With constraints on outcomes, the best feasible trial. With several goals, see :attr:`front` instead.
+        With constraints on outcomes, the best feasible trial. With several goals, see `front` instead.
         """
         self._check_best()
         found = self._engine.best_observed()
         return None if found is None else self._trial(found)
 
     def recommend(self) -> Best | None:
-        """Returns :attr:`best`."""
+        """Returns `best`."""
         self._check_best()
         ranking = self.ranking(1)
         return ranking[0] if ranking else None
@@ -525,7 +525,7 @@ class Study:
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def to_pandas(self) -> Any:
-        """Returns a pandas data frame with a row for each trial; the columns are those of :meth:`to_dicts`."""
+        """Returns a pandas data frame with a row for each trial; the columns are those of `to_dicts`."""
         from ._frame import columns_of
         from ._packages import needed
 
@@ -533,7 +533,7 @@ class Study:
         return pandas.DataFrame(columns_of(self._records(), self.space, self._names()))
 
     def to_polars(self) -> Any:
-        """Returns a polars data frame with a row for each trial; the columns are those of :meth:`to_dicts`."""
+        """Returns a polars data frame with a row for each trial; the columns are those of `to_dicts`."""
         from ._frame import columns_of
         from ._packages import needed
 
@@ -595,7 +595,7 @@ class Study:
         callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
         progress: bool | None = None,
     ) -> Study:
-        """Like :meth:`run`, for an `async def`: runs `workers` trials at the same time in this event loop."""
+        """Like `run`, for an `async def`: runs `workers` trials at the same time in this event loop."""
         from ._arun import arun
 
         await arun(self, objective, workers, timeout, trials, callbacks, progress)
@@ -604,26 +604,26 @@ class Study:
     def aasks(self, *, limit: int = 1) -> AsyncIterator[Trial]:
         """Yields trials until the plan is done, with at most `limit` of them pending at a time.
 
-        Tell or fail each of them, with :meth:`atell` or :meth:`afail`. Trials still pending when you leave the loop are put back.
+        Tell or fail each of them, with `atell` or `afail`. Trials still pending when you leave the loop are put back.
         """
         from ._arun import aasks
 
         return aasks(self, limit)
 
     async def aask(self) -> Trial:
-        """Like :meth:`ask`, without blocking the event loop."""
-        import asyncio
+        """Like `ask`, without blocking the event loop."""
+        from ._arun import aask
 
-        return await asyncio.to_thread(self.ask)
+        return await aask(self)
 
     async def atell(self, trial: Trial | int, value: float | Mapping[str, float], **more: Any) -> None:
-        """Like :meth:`tell`, without blocking the event loop."""
+        """Like `tell`, without blocking the event loop."""
         import asyncio
 
         await asyncio.to_thread(self.tell, trial, value, **more)
 
     async def afail(self, trial: Trial | int, reason: str = "failed") -> None:
-        """Like :meth:`fail`, without blocking the event loop."""
+        """Like `fail`, without blocking the event loop."""
         import asyncio
 
         await asyncio.to_thread(self.fail, trial, reason)

@@ -57,53 +57,53 @@ class Declaring:
 class Trial(Declaring):
     """A point to measure, or one that was measured.
 
-    A trial is a snapshot: it doesn't change when you tell its value; :meth:`Study.get_trial` returns it as it is now.
+    A trial is a snapshot: it doesn't change when you tell its value; `Study.get_trial` returns it as it is now.
     `trial["lr"]` is short for `trial.params["lr"]`.
     """
 
-    #: Counted from 0, in the order of asking.
     number: int
-    #: The active parameters, as plain Python values; choices are the very objects you passed.
+    """Counted from 0, in the order of asking."""
     params: dict[str, Any]
-    #: `running`, `waiting`, `complete`, `failed` or `cancelled`.
+    """The active parameters, as plain Python values; choices are the very objects you passed."""
     state: str = "running"
-    #: Where the point comes from: `suggested`, `enqueued`, `replicate` or `imported`.
+    """`running`, `waiting`, `complete`, `failed` or `cancelled`."""
     source: str = "suggested"
-    #: How the optimizer found it, as it's stored in the log.
+    """Where the point comes from: `suggested`, `enqueued`, `replicate` or `imported`."""
     why: Mapping[str, Any] | None = None
-    #: The measured value; the mean, if it was measured several times.
+    """How the optimizer found it, as it's stored in the log."""
     value: float | None = None
-    #: Standard deviation of its noise, as it was told.
+    """The measured value; the mean, if it was measured several times."""
     noise_std: float | Mapping[str, float] | None = None
-    #: Other results told with the value.
+    """Standard deviation of its noise, as it was told."""
     metrics: Mapping[str, Any] = field(default_factory=dict)
-    #: A note told with the value.
+    """Other results told with the value."""
     note: str | None = None
-    #: How it failed: `crashed`, `infeasible`, …
+    """A note told with the value."""
     failure: str | None = None
-    #: Why it failed, or why it was last put back.
+    """How it failed: `crashed`, `infeasible`, …"""
     reason: str | None = None
-    #: The end of the traceback, or of what the command wrote to standard error.
+    """Why it failed, or why it was last put back."""
     stderr: str | None = None
-    #: How many times it was started.
+    """The end of the traceback, or of what the command wrote to standard error."""
     attempts: int = 1
-    #: How long it took, in seconds.
+    """How many times it was started."""
     seconds: float | None = None
-    #: Who measures or measured it.
+    """How long it took, in seconds."""
     worker: str | None = None
-    #: What the log said before each amendment, the oldest first.
+    """Who measures or measured it."""
     amended: Sequence[Mapping[str, Any]] = ()
-    #: When it was asked for, in UTC.
+    """What the log said before each amendment, the oldest first."""
     asked_at: datetime | None = None
-    #: When it ended, in UTC.
+    """When it was asked for, in UTC."""
     ended_at: datetime | None = None
-    #: Its study.
+    """When it ended, in UTC."""
     study: Study | None = field(default=None, repr=False, compare=False)
-    #: With several outcomes, the measured values by name; the means, if they were measured several times. A failed trial may
-    #: have some of them.
+    """Its study."""
     values: Mapping[str, float] = field(default_factory=dict)
-    #: Whether it satisfies all constraints on outcomes; `None` if there are none, or if too little was measured to tell.
+    """With several outcomes, the measured values by name; the means, if they were measured several times. A failed trial may
+    have some of them."""
     feasible: bool | None = None
+    """Whether it satisfies all constraints on outcomes; `None` if there are none, or if too little was measured to tell."""
 
     def __getitem__(self, name: str) -> Any:
         return self.params[name]
@@ -118,15 +118,15 @@ class Trial(Declaring):
         seconds: float | None = None,
         params: Mapping[str, Any] | None = None,
     ) -> None:
-        """Stores its value; see :meth:`Study.tell`."""
+        """Stores its value; see `Study.tell`."""
         self._of().tell(self, value, noise_std=noise_std, metrics=metrics, note=note, seconds=seconds, params=params)
 
     def fail(self, reason: str = "failed", *, values: Mapping[str, float] | None = None) -> None:
-        """Marks it as failed; see :meth:`Study.fail`."""
+        """Marks it as failed; see `Study.fail`."""
         self._of().fail(self, reason, values=values)
 
     def cancel(self) -> None:
-        """Cancels it; see :meth:`Study.cancel`."""
+        """Cancels it; see `Study.cancel`."""
         self._of().cancel(self)
 
     def _declare(self, name: str, parameter: Parameter) -> Any:
@@ -148,51 +148,51 @@ class Best:
     True
     """
 
-    #: The active parameters of the point.
     params: dict[str, Any]
-    #: The measured value; `None` if the point wasn't tried.
+    """The active parameters of the point."""
     value: float | None
-    #: The value that the model expects.
+    """The measured value; `None` if the point wasn't tried."""
     mean: float
-    #: The standard deviation of that expectation; `None` if the optimizer has no model.
+    """The value that the model expects."""
     std: float | None
-    #: The number of the first trial at this point.
+    """The standard deviation of that expectation; `None` if the optimizer has no model."""
     trial: int | None
-    #: The study that recommends it.
+    """The number of the first trial at this point."""
     study: Study = field(repr=False, compare=False)
-    #: The probability that it satisfies all constraints on outcomes; `None` if there are none.
+    """The study that recommends it."""
     feasible: float | None = None
-    #: Each outcome by name, if they have names. `value`, `mean` and `std` are then those of the goal; without a goal, `mean` is
-    #: NaN.
+    """The probability that it satisfies all constraints on outcomes; `None` if there are none."""
     outcomes: Mapping[str, Expected] = field(default_factory=dict)
+    """Each outcome by name, if they have names. `value`, `mean` and `std` are then those of the goal; without a goal, `mean` is
+    NaN."""
 
 
 @dataclass(frozen=True)
 class Expected:
     """One outcome at a point: measured and expected."""
 
-    #: The measured value; `None` if the point wasn't tried.
     value: float | None
-    #: The value that the model expects.
+    """The measured value; `None` if the point wasn't tried."""
     mean: float
-    #: The standard deviation of that expectation; `None` if the optimizer has no model.
+    """The value that the model expects."""
     std: float | None
+    """The standard deviation of that expectation; `None` if the optimizer has no model."""
 
 
 @dataclass(frozen=True)
 class FrontPoint:
     """A point of a front: no other point is expected to be better in every goal."""
 
-    #: The active parameters of the point.
     params: dict[str, Any]
-    #: Each outcome by name, measured and expected.
+    """The active parameters of the point."""
     outcomes: Mapping[str, Expected]
-    #: The probability that it satisfies all constraints on outcomes; `None` if there are none.
+    """Each outcome by name, measured and expected."""
     feasible: float | None
-    #: Whether it's the knee: the compromise that gives up little in every goal.
+    """The probability that it satisfies all constraints on outcomes; `None` if there are none."""
     is_knee: bool
-    #: The number of the first trial at this point.
+    """Whether it's the knee: the compromise that gives up little in every goal."""
     trial: int | None
+    """The number of the first trial at this point."""
 
     @property
     def values(self) -> dict[str, float | None]:
@@ -204,15 +204,15 @@ class FrontPoint:
 class Front:
     """The best trade-offs between several goals: `for point in study.front`."""
 
-    #: The points, none of which is expected to be better than another in every goal.
     points: Sequence[FrontPoint]
-    #: The hypervolume that the feasible trials cover beyond the reference; `None` if none is feasible, or if it would take too
-    #: long to compute.
+    """The points, none of which is expected to be better than another in every goal."""
     hypervolume: float | None
-    #: For each goal, the value beyond which a point is worth nothing: as you set it, or inferred from the trials.
+    """The hypervolume that the feasible trials cover beyond the reference; `None` if none is feasible, or if it would take too
+    long to compute."""
     reference: Mapping[str, float]
-    #: The study that it belongs to.
+    """For each goal, the value beyond which a point is worth nothing: as you set it, or inferred from the trials."""
     study: Study = field(repr=False, compare=False)
+    """The study that it belongs to."""
 
     @property
     def knee(self) -> FrontPoint:
@@ -228,16 +228,16 @@ class Front:
 
 @dataclass(frozen=True)
 class Verification:
-    """The result of :meth:`Study.verify`. It's true if every suggestion came out the same."""
+    """The result of `Study.verify`. It's true if every suggestion came out the same."""
 
-    #: How many records the log has.
     records: int
-    #: How many suggestions were recomputed.
+    """How many records the log has."""
     suggestions: int
-    #: The numbers of the trials whose suggestion came out differently.
+    """How many suggestions were recomputed."""
     mismatches: list[int]
-    #: How many suggestions were made by another version of the engine and can't be recomputed with this one.
+    """The numbers of the trials whose suggestion came out differently."""
     by_other_engines: int
+    """How many suggestions were made by another version of the engine and can't be recomputed with this one."""
 
     def __bool__(self) -> bool:
         return not self.mismatches

@@ -1,4 +1,4 @@
-"""Ray: `op.ray(…)` runs the trials of a study as Ray tasks, and :class:`OptimistSearch` is a searcher for Ray Tune.
+"""Ray: `op.ray(…)` runs the trials of a study as Ray tasks, and `OptimistSearch` is a searcher for Ray Tune.
 
 The module itself is callable, so that `op.ray(num_cpus=2)` and `from optimist.ray import OptimistSearch` both work. Ray is
 imported when you use one of them.

@@ -1,7 +1,11 @@
 """The guide, the docstrings and the examples do what they say; stubs and types hold."""
 
+import ast
+import dataclasses
 import doctest
 import importlib
+import inspect
+import itertools
 import os
 import re
 import runpy
@@ -80,6 +84,26 @@ def test_everything_public_is_documented() -> None:
         assert name == "__version__" or one.__doc__, name
         for key, member in vars(one).items() if isinstance(one, type) else []:
             assert key.startswith("_") or not callable(member) or member.__doc__, f"{name}.{key}"
+
+
+def test_every_field_says_what_it_is_as_the_reference_shows_it() -> None:
+    for name in op.__all__:
+        one = getattr(op, name)
+        if not dataclasses.is_dataclass(one):
+            continue
+        body = ast.parse(textwrap.dedent(inspect.getsource(one))).body[0]
+        assert isinstance(body, ast.ClassDef)
+        for field, after in itertools.zip_longest(body.body, body.body[1:]):
+            if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name) or field.target.id.startswith("_"):
+                continue
+            has_own = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            is_argument = re.search(rf"^ +([\w, ]+, )?{field.target.id}(, [\w, ]+)?: ", one.__doc__ or "", re.MULTILINE)
+            assert has_own or is_argument, f"{name}.{field.target.id}"
+
+
+def test_no_docstring_has_the_marks_of_another_tool() -> None:
+    for file in PACKAGE.rglob("*.py"):
+        assert not re.search(r":(class|meth|attr|func|mod):`", file.read_text()), file
 
 
 def mypy(*words: str) -> None:

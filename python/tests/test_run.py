@@ -476,6 +476,30 @@ def test_a_stream_that_is_left_puts_back_what_is_pending(database: Path) -> None
     assert len(study) == 7, "an imported trial is not one of the plan"
 
 
+def test_an_ask_that_is_cancelled_puts_its_trial_back(database: Path) -> None:
+    study = op.Study("s", {f"x{i}": op.Float(0, 1) for i in range(8)}, direction="minimize", trials=40, storage=database)
+    for trial in study.ask(20):
+        study.tell(trial, sum(trial.params.values()))
+
+    async def main() -> None:
+        task = asyncio.ensure_future(study.aask())
+        await asyncio.sleep(0)  # it is handed to its thread
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not [trial for trial in study.trials if trial.state == "running"]
+        assert (await study.aask()).number == 20
+
+    asyncio.run(main())
+
+
+def test_a_callback_that_is_a_coroutine_is_refused() -> None:
+    async def callback(study: op.Study, trial: op.Trial) -> None: ...
+
+    with pytest.raises(TypeError, match="a callback must be a plain function"):
+        op.Study("s", SPACE, direction="minimize").run(bowl, callbacks=[callback])
+
+
 def test_trials_come_as_an_asynchronous_stream() -> None:
     study = op.Study("s", SPACE, direction="minimize", trials=7)
 

@@ -59,7 +59,7 @@ def coordinate(value: float, axis: Axis) -> int | float:
 
 
 def value(coordinate: int | float, axis: Axis) -> float:
-    """A value from the engine; the inverse of :func:`coordinate`."""
+    """A value from the engine; the inverse of `coordinate`."""
     if axis is None or isinstance(axis, CategoricalDistribution):
         return float(coordinate)
     if _is_too_wide(axis):

@@ -46,7 +46,7 @@ class OptimistSampler(BaseSampler, metaclass=ABCMeta):  # type: ignore[misc]  # 
         seed: The same seed gives the same trials. If you leave it out, it's random.
         constraints_func: As in Optuna's own samplers. In Optuna 5, call `trial.set_constraint(name, value)` in the objective
         instead.
-        **settings: Settings of :class:`optimist.GoUcb`, such as `preset`, `family` or `exploration`.
+        **settings: Settings of `optimist.GoUcb`, such as `preset`, `family` or `exploration`.
 
     >>> import optuna
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -32,7 +32,7 @@ class OptimistSearchCV(BaseSearchCV, metaclass=ABCMeta):  # type: ignore[misc]  
     All candidates are scored on the same folds. If a candidate fails in all of them, it's a failed trial, from which the search
     learns, and its scores in `cv_results_` are `error_score`. If no candidate has a score, the search raises an error.
 
-    In addition to the attributes of `RandomizedSearchCV`, it has `optimizer_results_`, a result of :mod:`optimist.skopt` for each
+    In addition to the attributes of `RandomizedSearchCV`, it has `optimizer_results_`, a result of `optimist.skopt` for each
     search, whose values are negated scores; `optimizers_`; and `total_iterations`.
 
     Args:
@@ -45,8 +45,8 @@ class OptimistSearchCV(BaseSearchCV, metaclass=ABCMeta):  # type: ignore[misc]  
             with `n_iter` candidates, and a pair `(dictionary, n)` is one with `n`.
         n_iter: How many candidates to try; a smaller space is tried completely. By default 10, or 50 for each of `search_spaces`.
         n_points: How many candidates to try at the same time. If `n_jobs` is larger than the number of folds, use more than 1.
-        optimizer_kwargs: Arguments of :class:`optimist.skopt.Optimizer`, such as `{"base_estimator": "gp-ei"}`.
-        fit_params: Arguments of the estimator's `fit`; :meth:`fit` takes them, too.
+        optimizer_kwargs: Arguments of `optimist.skopt.Optimizer`, such as `{"base_estimator": "gp-ei"}`.
+        fit_params: Arguments of the estimator's `fit`; `fit` takes them, too.
         scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score: As in `RandomizedSearchCV`. With
             several metrics, the search optimizes the one that `refit` names.
         random_state: The same seed gives the same candidates, whatever `n_jobs` is.
@@ -123,7 +123,7 @@ class OptimistSearchCV(BaseSearchCV, metaclass=ABCMeta):  # type: ignore[misc]  
 
     @property
     def total_iterations(self) -> int:
-        """How many candidates :meth:`fit` will try."""
+        """How many candidates `fit` will try."""
         return sum(plan.n_iter for plan in self._plans(0))
 
     def _plans(self, random_state: Any) -> list[Plan]:
@@ -172,7 +172,7 @@ class OptimistSearchCV(BaseSearchCV, metaclass=ABCMeta):  # type: ignore[misc]  
 
 
 class BayesSearchCV(OptimistSearchCV):
-    """:class:`OptimistSearchCV` with the order and the defaults of the arguments of scikit-optimize's `BayesSearchCV`."""
+    """`OptimistSearchCV` with the order and the defaults of the arguments of scikit-optimize's `BayesSearchCV`."""
 
     def __init__(
         self,
@@ -219,7 +219,7 @@ class BayesSearchCV(OptimistSearchCV):
     }
 
 
-#: What :class:`Progress` needs to know about a study.
+#: What `Progress` needs to know about a study.
 _SCORES: Any = SimpleNamespace(outcomes={"value": Maximize()}, trials=())
 
 

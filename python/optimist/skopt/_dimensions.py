@@ -27,7 +27,7 @@ def check_random_state(random_state: Any) -> np.random.RandomState:
 
 
 class Dimension:
-    """Base class of dimensions; see :class:`Real`, :class:`Integer` and :class:`Categorical`."""
+    """Base class of dimensions; see `Real`, `Integer` and `Categorical`."""
 
     prior: Any = None
     #: Values of other dimensions without which this one isn't there, and its value is `None`.
@@ -84,7 +84,7 @@ class Dimension:
     # What scikit-optimize has.
 
     def set_transformer(self, transform: str) -> None:
-        """Sets the kind of transformation that :meth:`transform` does."""
+        """Sets the kind of transformation that `transform` does."""
         if transform not in self._transforms:
             raise ValueError(f"transform must be one of {', '.join(self._transforms)}, got {transform!r}")
         self.transform_ = transform
@@ -101,7 +101,7 @@ class Dimension:
         raise NotImplementedError
 
     def inverse_transform(self, Xt: Any) -> Any:
-        """Undoes :meth:`transform`."""
+        """Undoes `transform`."""
         raise NotImplementedError
 
     def distance(self, a: Any, b: Any) -> Any:
@@ -125,12 +125,12 @@ class Dimension:
 
     @property
     def transformed_size(self) -> int:
-        """How many numbers :meth:`transform` returns for a value."""
+        """How many numbers `transform` returns for a value."""
         return 1
 
     @property
     def transformed_bounds(self) -> Any:
-        """The bounds of the numbers that :meth:`transform` returns."""
+        """The bounds of the numbers that `transform` returns."""
         return 0.0, 1.0
 
     @property

@@ -38,7 +38,7 @@ def base_minimize(
     model_queue_size: int | None = None,
     space_constraint: Any = None,
 ) -> OptimizeResult:
-    """Minimizes a function like :func:`gp_minimize`."""
+    """Minimizes a function like `gp_minimize`."""
     return _minimize(func, dimensions, base_estimator, **_rest(locals(), "base_minimize"))
 
 
@@ -70,7 +70,7 @@ def gp_minimize(
 
     Args:
         func: Takes a list with a value for each dimension and returns a number; NaN says that it failed there.
-        dimensions: As of :class:`~optimist.skopt.Space`.
+        dimensions: As of `optimist.skopt.Space`.
         n_calls: How often it may be called.
         n_initial_points: How many points spread over the space come first; 10 leaves it to the engine.
         x0, y0: A point or several to begin with, and their values if they are known.
@@ -78,7 +78,7 @@ def gp_minimize(
         verbose: Whether to print how it goes.
         callback: A function of the results so far, or several; one that returns true ends the search.
         noise: The variance of the values, if you know it.
-        base_estimator, space_constraint, model_queue_size: As of :class:`~optimist.skopt.Optimizer`.
+        base_estimator, space_constraint, model_queue_size: As of `optimist.skopt.Optimizer`.
 
     What remains decides how scikit-optimize uses its models; a warning says if a change of it would be lost.
 
@@ -110,7 +110,7 @@ def forest_minimize(
     model_queue_size: int | None = None,
     space_constraint: Any = None,
 ) -> OptimizeResult:
-    """Minimizes a function like :func:`gp_minimize`."""
+    """Minimizes a function like `gp_minimize`."""
     return _minimize(func, dimensions, base_estimator, **_rest(locals(), "forest_minimize"))
 
 
@@ -136,7 +136,7 @@ def gbrt_minimize(
     model_queue_size: int | None = None,
     space_constraint: Any = None,
 ) -> OptimizeResult:
-    """Minimizes a function like :func:`gp_minimize`."""
+    """Minimizes a function like `gp_minimize`."""
     return _minimize(func, dimensions, base_estimator, **_rest(locals(), "gbrt_minimize"))
 
 

@@ -182,7 +182,7 @@ class CheckpointSaver:
 
     Args:
         checkpoint_path: The file.
-        dump_options: As of :func:`~optimist.skopt.dump`, such as `compress=9` or `store_objective=False`.
+        dump_options: As of `optimist.skopt.dump`, such as `compress=9` or `store_objective=False`.
     """
 
     def __init__(self, checkpoint_path: str | os.PathLike[str], **dump_options: Any) -> None:

@@ -36,12 +36,12 @@ class Optimizer:
     the next points keep away from those still pending; the engine doesn't need made-up values (`cl_min`) for that.
 
     Args:
-        dimensions: See :class:`~optimist.skopt.Space`.
+        dimensions: See `optimist.skopt.Space`.
         base_estimator: `"GP"`, `"RF"`, `"ET"` and `"GBRT"` all mean GO-UCB; `"dummy"` means random points. Any optimizer of
             Optimist works as well: `"gp-ei"`, `"tpe"`, `op.GoUcb(…)`.
         n_initial_points: How many points that fill the space come first; 10 leaves it to the engine.
         random_state: The same seed gives the same points.
-        space_constraint: See `constraint` of :class:`~optimist.skopt.Space`.
+        space_constraint: See `constraint` of `optimist.skopt.Space`.
         avoid_duplicates: Whether to replace a point that was already told by another one. The engine may still repeat the best
             point once, to measure the noise.
         model_queue_size: How many models a result keeps.
@@ -142,7 +142,7 @@ class Optimizer:
         return self.get_result()
 
     def get_result(self) -> OptimizeResult:
-        """Returns all results so far, like :meth:`tell`."""
+        """Returns all results so far, like `tell`."""
         result = create_result(self.Xi, self.yi, self.space, self.rng, models=self.models)
         result.specs = self.specs
         return result
@@ -155,7 +155,7 @@ class Optimizer:
         return self.get_result()
 
     def update_next(self) -> None:
-        """Forgets the pending points, so that the next :meth:`ask` makes new suggestions, in a space that you may have
+        """Forgets the pending points, so that the next `ask` makes new suggestions, in a space that you may have
         changed."""
         self._rebuild(int(self.rng.randint(2**31)))
 

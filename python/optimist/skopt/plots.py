@@ -34,7 +34,7 @@ def plot_convergence(*args: Any, true_minimum: float | None = None, yscale: str 
 
 
 def plot_regret(*args: Any, ax: Any = None, true_minimum: float | None = None, yscale: str | None = None) -> Any:
-    """Plots the cumulative regret after each call; takes the arguments of :func:`plot_convergence`.
+    """Plots the cumulative regret after each call; takes the arguments of `plot_convergence`.
 
     Without `true_minimum` it is relative to the lowest value of all results.
     """
@@ -103,7 +103,7 @@ def plot_evaluations(
 ) -> Any:
     """Plots where the trials were, later ones brighter: a histogram for each dimension, and points for each pair.
 
-    Returns an array of axes, a row and a column for each dimension. Arguments as of :func:`plot_objective`.
+    Returns an array of axes, a row and a column for each dimension. Arguments as of `plot_objective`.
     """
     shown = _shown(result, plot_dims, dimensions)
     axes = _matrix(len(shown), size, wspace, hspace, ax)

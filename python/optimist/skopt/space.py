@@ -19,7 +19,7 @@ from ._dimensions import Categorical, Dimension, Integer, Real, check_random_sta
 
 __all__ = ["Categorical", "Dimension", "Integer", "Real", "Space", "check_dimension"]
 
-#: How many points :meth:`Space.rvs` draws for each one wanted, before it gives up on the constraint.
+#: How many points `Space.rvs` draws for each one wanted, before it gives up on the constraint.
 PATIENCE = 10_000
 
 
@@ -77,7 +77,7 @@ class Space:
     """A search space: a list of dimensions.
 
     Args:
-        dimensions: Anything that :func:`check_dimension` understands, or another space.
+        dimensions: Anything that `check_dimension` understands, or another space.
         constraint: A function that says whether a point, as a list, may be tried; or linear constraints between named
             dimensions, such as `"a + 2*b <= 1"`, which the engine keeps by itself.
 
@@ -200,7 +200,7 @@ class Space:
         return np.hstack([np.asarray(column).reshape((len(X), -1)) for column in columns])
 
     def inverse_transform(self, Xt: Any) -> list[list[Any]]:
-        """Undoes :meth:`transform`."""
+        """Undoes `transform`."""
         columns, start = [], 0
         for one in self.dimensions:
             width = one.transformed_size
@@ -231,7 +231,7 @@ class Space:
 
     @property
     def transformed_n_dims(self) -> int:
-        """How many numbers :meth:`transform` returns for a point."""
+        """How many numbers `transform` returns for a point."""
         return sum(one.transformed_size for one in self.dimensions)
 
     @property

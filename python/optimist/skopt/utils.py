@@ -45,7 +45,7 @@ def dump(res: OptimizeResult, filename: str | os.PathLike[str], store_objective:
 
 
 def load(filename: str | os.PathLike[str], **kwargs: Any) -> OptimizeResult:
-    """Reads a result that :func:`dump` wrote. Like any pickle, it can run code: open only files that you trust."""
+    """Reads a result that `dump` wrote. Like any pickle, it can run code: open only files that you trust."""
     return _joblib().load(os.fspath(filename), **kwargs)
 
 
