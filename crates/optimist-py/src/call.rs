@@ -1,8 +1,8 @@
-//! How Rust works for Python: other Python threads run meanwhile, Ctrl-C is heard, a forked child gets a thread pool of its own, and
-//! a panic becomes an exception.
+//! Calls from Python: other Python threads run meanwhile, Ctrl-C interrupts, a forked child gets its own thread pool, and a panic
+//! becomes an exception.
 //!
-//! The pool's threads never wait for a lock: who calls takes the lock first. A thread of the pool that waits for a part of its
-//! work may take up another caller's, and would wait for itself.
+//! The pool's threads never wait for a lock: the caller takes it first. While a thread of the pool waits for part of its work, it may
+//! start another caller's work, and would then wait for itself.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,11 +15,11 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error;
 
-/// How long Ctrl-C may have to wait until it is heard.
+/// How long Ctrl-C may take to be noticed.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Does `work` while other Python threads run. If a signal, such as Ctrl-C, raises an exception meanwhile, that is raised at once;
-/// `work` ends by itself, and `undo` is given what came of it.
+/// Does `work` while other Python threads run. If a signal such as Ctrl-C raises an exception, the call returns it at once; `work`
+/// runs on to its end, and `undo` gets its result.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -31,12 +31,12 @@ pub fn run<T: Send + 'static>(
     heard(py, || catch_unwind(AssertUnwindSafe(work)), undo)?.map_err(|panic| mistake(py, &*panic))
 }
 
-/// The same for work that takes about a millisecond: Ctrl-C is heard right after it.
+/// The same for work that takes about a millisecond: Ctrl-C takes effect right after it.
 pub fn run_here<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| mistake(py, &*panic))
 }
 
-/// Only the main thread hears signals.
+/// Whether this is Python's main thread, the only one that handles signals.
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     let threading = py.import("threading")?;
     Ok(threading.call_method0("current_thread")?.is(&threading.call_method0("main_thread")?))
@@ -44,7 +44,7 @@ fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
 
 type Done<T> = Result<T, Box<dyn Any + Send>>;
 
-/// What another thread does, and what to do if nobody waits for it any more.
+/// Work in another thread, and how to undo it if its caller has stopped waiting.
 struct Task<T, U> {
     progress: Mutex<Progress<T>>,
     changed: Condvar,
@@ -76,7 +76,7 @@ fn heard<T: Send + 'static, U: FnOnce(T) + Send + 'static>(
 }
 
 impl<T, U: FnOnce(T)> Task<T, U> {
-    /// The work is done.
+    /// Hands the result to the caller, or undoes the work if the caller has stopped waiting.
     fn end(&self, done: Done<T>) {
         let mut progress = lock(&self.progress);
         if matches!(*progress, Progress::Abandoned) {
@@ -87,7 +87,7 @@ impl<T, U: FnOnce(T)> Task<T, U> {
         self.changed.notify_one();
     }
 
-    /// What came of it, if it is done within a tick.
+    /// The result, if the work is done within a tick.
     fn wait(&self) -> Option<Done<T>> {
         let is_working = |progress: &mut Progress<T>| matches!(progress, Progress::Working);
         let waited = self.changed.wait_timeout_while(lock(&self.progress), TICK, is_working);
@@ -98,7 +98,7 @@ impl<T, U: FnOnce(T)> Task<T, U> {
         }
     }
 
-    /// Nobody waits any more.
+    /// The caller stops waiting: undoes the work, now or when it's done.
     fn abandon(&self) {
         let known = std::mem::replace(&mut *lock(&self.progress), Progress::Abandoned);
         if let Progress::Done(done) = known {
@@ -113,17 +113,17 @@ impl<T, U: FnOnce(T)> Task<T, U> {
     }
 }
 
-/// Where the last panic was: its payload doesn't say.
+/// Where the last panic happened, which its payload doesn't say.
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// From now on panics print nothing: the exception that they become says where they were.
+/// Keeps panics from being printed: the exceptions that they become say where they happened.
 pub fn quieten_panics() {
     std::panic::set_hook(Box::new(|panic| {
         *lock(&LAST_PANIC) = panic.location().map(|place| format!("{}:{}", place.file(), place.line()));
     }));
 }
 
-/// A panic as an exception.
+/// The exception for a panic.
 fn mistake(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text =
@@ -132,12 +132,12 @@ fn mistake(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
     error::internal(py, format!("{text} (at {place})"))
 }
 
-/// A mutex whose holder panicked is as good as any other here: whoever uses what it guards checks it.
+/// Locks a mutex, even if a thread panicked while holding it: users of what it guards check it.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same, but `None` if it cannot be had for as long as `patience`: after a fork, its holder may be a thread that is not there.
+/// The same, but `None` if the lock isn't free within `patience`: after a fork, the thread that held it may not exist.
 pub fn try_lock<T>(mutex: &Mutex<T>, patience: Duration) -> Option<MutexGuard<'_, T>> {
     let start = Instant::now();
     loop {
@@ -150,14 +150,14 @@ pub fn try_lock<T>(mutex: &Mutex<T>, patience: Duration) -> Option<MutexGuard<'_
     }
 }
 
-/// The pool of this process: a child that was forked has none of its parent's threads.
+/// The thread pool and the process it belongs to: a forked child has none of its parent's threads.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
 /// Does `work` with the threads of this process's pool.
 pub fn in_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     match pool() {
         Some(pool) => pool.install(work),
-        None => work(), // no threads are to be had: rayon uses this one
+        None => work(), // no threads available: rayon uses this one
     }
 }
 

@@ -1,4 +1,4 @@
-//! Python's plain values as JSON and back, bit for bit.
+//! Plain Python values as JSON and back, bit for bit.
 
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -10,13 +10,13 @@ use serde_json::{Map, Number, Value};
 
 use crate::error;
 
-/// Anything that can be written as JSON, in Python's own types.
+/// Converts anything that serializes to JSON into plain Python values.
 pub fn to_python<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     let json = serde_json::to_value(value).map_err(|problem| PyValueError::new_err(problem.to_string()))?;
     json_to_python(py, &json)
 }
 
-/// Reads what is written in Python's own types.
+/// Reads a type from plain Python values.
 pub fn from_python<T: DeserializeOwned>(value: &Bound<'_, PyAny>) -> PyResult<T> {
     let json = json_from_python(value)?;
     serde_json::from_value(json).map_err(|problem| error::invalid(value.py(), problem))
@@ -46,7 +46,7 @@ fn json_to_python<'py>(py: Python<'py>, json: &Value) -> PyResult<Bound<'py, PyA
     }
 }
 
-/// JSON has no word for NaN and infinities: they are an error.
+/// Converts plain Python values to JSON. NaN and infinities are an error, since JSON doesn't have them.
 pub fn json_from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if value.is_none() {
         Ok(Value::Null)
@@ -75,7 +75,7 @@ pub fn json_from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     } else {
         let kind = value.get_type().name()?;
         Err(PyTypeError::new_err(format!(
-            "cannot store a value of type {kind}; give numbers, texts, truth values, lists or dictionaries"
+            "cannot store a value of type {kind}; use numbers, strings, booleans, lists or dictionaries"
         )))
     }
 }

@@ -1,11 +1,11 @@
-//! Errors of the library as Python's: the one mapping. The classes are in `optimist/_errors.py`.
+//! The library's errors as Python exceptions, whose classes are in `optimist/_errors.py`. This is the only place that maps them.
 
 use std::fmt::Display;
 
 use optimist_study::{StorageError, StudyError, StudyFileError};
 use pyo3::prelude::*;
 
-/// A study that cannot do what it was asked for.
+/// The exception for something that a study can't do.
 pub fn study(py: Python<'_>, error: StudyError) -> PyErr {
     match error {
         StudyError::Storage(error) => storage(py, &error),
@@ -15,7 +15,7 @@ pub fn study(py: Python<'_>, error: StudyError) -> PyErr {
     }
 }
 
-/// Storage that cannot be used, and whether that may pass.
+/// The exception for storage that can't be used; `may_pass` says whether it may work later.
 pub fn storage(py: Python<'_>, error: &StorageError) -> PyErr {
     let raised = named(py, "StorageError", error);
     match raised.value(py).setattr("may_pass", error.may_pass()) {
@@ -24,7 +24,7 @@ pub fn storage(py: Python<'_>, error: &StorageError) -> PyErr {
     }
 }
 
-/// A study file that cannot be read, or that says what cannot be meant.
+/// The exception for a study file that can't be read or has a mistake.
 pub fn study_file(py: Python<'_>, error: &StudyFileError) -> PyErr {
     match error {
         StudyFileError::Unreadable { .. } => named(py, "StorageError", error),
@@ -32,18 +32,18 @@ pub fn study_file(py: Python<'_>, error: &StudyFileError) -> PyErr {
     }
 }
 
-/// A value that cannot be meant.
+/// The exception for an invalid value.
 pub fn invalid(py: Python<'_>, problem: impl Display) -> PyErr {
     named(py, "StudyError", problem)
 }
 
-/// A mistake of ours.
+/// The exception for a bug of ours.
 pub fn internal(py: Python<'_>, problem: impl Display) -> PyErr {
     let sentence = format!("this is a bug in Optimist: {problem}; please report it with what you called");
     named(py, "InternalError", sentence)
 }
 
-/// An error of one of the package's classes.
+/// An exception of one of the package's classes.
 pub fn named(py: Python<'_>, class: &str, message: impl Display) -> PyErr {
     let make = || py.import("optimist._errors")?.getattr(class)?.call1((message.to_string(),));
     match make() {

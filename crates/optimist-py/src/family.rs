@@ -1,4 +1,4 @@
-//! A family of functions that is written in Python.
+//! Families of functions written in Python.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::call::lock;
 
-/// What Python gives: `value(w, x)`, and the gradients and the prior where it has them.
+/// A family as Python passes it: `value(w, x)`, and gradients and a prior if it has them.
 pub struct Law {
     pub dimension: usize,
     pub n_weights: usize,
@@ -18,17 +18,17 @@ pub struct Law {
     pub grad_x: Option<Py<PyAny>>,
     pub prior_mean: Option<Vec<f64>>,
     pub prior_std: Option<Vec<f64>>,
-    /// The first exception that it raised and that nobody has heard of yet.
+    /// The first exception it raised that hasn't been passed on to the caller.
     pub raised: Mutex<Option<PyErr>>,
-    /// Nobody waits for it any more: it is not called again.
+    /// The caller has stopped waiting, so it isn't called any more.
     pub is_abandoned: AtomicBool,
 }
 
-/// One use of a law, as the engine wants it.
+/// A law as a family of the engine.
 pub struct Written(pub Arc<Law>);
 
 impl Law {
-    /// What a function gives; NaN if it raises, or if nobody waits for it.
+    /// Calls a function; the result is NaN if it raises, or if the caller has stopped waiting.
     fn call(&self, function: &Py<PyAny>, w: &[f64], x: &[f64], out: &mut [f64]) {
         if self.is_abandoned.load(Ordering::Relaxed) {
             return out.fill(f64::NAN);
@@ -39,11 +39,11 @@ impl Law {
             Some(Ok(numbers)) if numbers.len() == out.len() => out.copy_from_slice(&numbers),
             Some(Ok(numbers)) => {
                 let (got, wanted) = (numbers.len(), out.len());
-                let problem = format!("the family gave {got} numbers where {wanted} were expected");
+                let problem = format!("the family returned {got} numbers where {wanted} were expected");
                 self.fail(pyo3::exceptions::PyValueError::new_err(problem), out);
             }
             Some(Err(raised)) => self.fail(raised, out),
-            None => out.fill(f64::NAN), // the interpreter is about to end
+            None => out.fill(f64::NAN), // the interpreter is shutting down
         }
     }
 

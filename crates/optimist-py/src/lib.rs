@@ -1,8 +1,8 @@
 //! Optimist for Python: the extension module `optimist._native`.
 //!
-//! Given: calls of the package `optimist` (`python/optimist/`), with plain dictionaries, lists and numbers. Gives: what
-//! `optimist-study`, `optimist` and `optimist-plot` have, as the same. Does not know: how users write spaces and objectives, which
-//! is better said in Python.
+//! Given: calls of the package `optimist` (`python/optimist/`), with plain dictionaries, lists and numbers. Gives: the functions of
+//! `optimist-study`, `optimist` and `optimist-plot`, with results of the same types. Does not know: how users write spaces and
+//! objectives, which is Python's part.
 
 mod call;
 mod convert;
@@ -15,7 +15,7 @@ mod study;
 
 use pyo3::prelude::*;
 
-/// What the package `optimist` is built on. Not for users: it changes without notice.
+/// The extension module behind the package `optimist`. It isn't for users, and changes without notice.
 #[pymodule]
 mod _native {
     use std::ffi::OsString;
@@ -38,14 +38,14 @@ mod _native {
         module.add("METHODS", optimist::Method::NAMES.to_vec())
     }
 
-    /// The command `optimist`: does what a command line asks for, and gives the exit status.
+    /// Runs the command `optimist` with these words, and returns the exit status.
     #[pyfunction]
     fn command(py: Python<'_>, command_line: Vec<OsString>) -> u8 {
         drop(std::panic::take_hook()); // the command prints what went wrong
         let status = py.detach(|| optimist_cli::execute(&command_line));
         (0..u8::MAX).find(|&number| ExitCode::from(number) == status).unwrap_or(u8::MAX)
     }
-    /// Panics: for the test of what users see when we do.
+    /// Panics, to test what users see then.
     #[pyfunction]
     fn panic(py: Python<'_>, message: String) -> PyResult<()> {
         crate::call::run(py, move || crate::call::in_pool(|| panic!("{message}")), drop)

@@ -1,4 +1,4 @@
-//! The low level: an optimizer of the core with the space that it searches, without storage.
+//! The low level: an optimizer of the core and the space it searches, without storage.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -20,10 +20,10 @@ use crate::convert::{from_python, json_from_python, to_python};
 use crate::error;
 use crate::family::{Law, Written};
 
-/// How long to wait for a law in Python that Ctrl-C found in the middle of a call.
+/// How long to wait for a law's running call after Ctrl-C.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// An optimizer that is asked for points and told what became of them.
+/// Suggests points and learns from their values.
 #[pyclass(frozen, module = "optimist._native")]
 pub struct Optimizer {
     shared: Arc<Shared>,
@@ -34,17 +34,17 @@ struct Shared {
     seed: u64,
     engine: Mutex<Engine>,
     law: Option<Arc<Law>>,
-    /// Of the model that predicts: the optimizer's own, or the default ones if it has no such model.
+    /// The settings of the model that predicts: the optimizer's own, or the default ones if it has no such model.
     settings: Settings,
 }
 
-/// GO-UCB can say more than any other.
+/// An optimizer; GO-UCB by itself, because it has reports that the others don't have.
 enum Engine {
     GoUcb(Box<Core<GoUcb>>),
     Other(Box<Core>),
 }
 
-/// Does the same with either kind.
+/// Does the same with either kind of engine.
 macro_rules! with_core {
     ($engine:expr, $core:ident => $work:expr) => {
         match $engine {
@@ -54,7 +54,7 @@ macro_rules! with_core {
     };
 }
 
-/// What a recommendation is: an encoded point, its mean and its standard deviation.
+/// A recommendation: an encoded point, its mean and its standard deviation.
 type Answer = (Vec<f64>, f64, Option<f64>);
 
 #[pymethods]
@@ -117,7 +117,7 @@ impl Optimizer {
         self.shared.encoding.domain().dimension()
     }
 
-    /// A point to try next, from this stream of the seed, and how it was found. It does not count as pending.
+    /// The next point to try, from this stream of the seed, and how it was found. It isn't pending yet.
     fn suggest<'py>(&self, py: Python<'py>, stream: u64) -> PyResult<(Vec<f64>, Bound<'py, PyAny>)> {
         let Suggestion { x, why } = self.call(py, move |shared, engine| {
             let rng = &mut rng(shared.seed, stream);
@@ -126,13 +126,13 @@ impl Optimizer {
         Ok((x, to_python(py, &why)?))
     }
 
-    /// A point is going to be tried.
+    /// Marks a point as pending.
     fn propose(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<()> {
         let x = self.checked(py, x)?;
         self.call(py, move |_, engine| with_core!(engine, core => core.propose(x)))
     }
 
-    /// What became of a point: a value to be maximised, or `None` of a failure.
+    /// Tells the value of a point, which is to be maximized, or `None` if it failed.
     fn tell(&self, py: Python<'_>, x: Vec<f64>, y: Option<f64>, noise_std: Option<f64>) -> PyResult<()> {
         let outcome = y.map_or(Outcome::Failed, |y| Outcome::Value { y, noise_std });
         let told = self
@@ -140,7 +140,7 @@ impl Optimizer {
         told.map_err(|problem| error::invalid(py, problem))
     }
 
-    /// What became of each outcome at a point: a value to be maximised with its noise, or `None` of one that failed.
+    /// Tells each outcome at a point: a value to be maximized, with its noise, or `None` if it failed.
     fn tell_outcomes(
         &self,
         py: Python<'_>,
@@ -155,13 +155,13 @@ impl Optimizer {
         told.map_err(|problem| error::invalid(py, problem))
     }
 
-    /// A point will never be told.
+    /// Forgets a pending point.
     fn withdraw(&self, py: Python<'_>, x: Vec<f64>) -> PyResult<()> {
         let x = self.checked(py, x)?;
         self.call(py, move |_, engine| with_core!(engine, core => core.withdraw(&x)))
     }
 
-    /// The best points so far, the one to bet on first.
+    /// The best points so far, starting with the recommended one.
     fn ranking(&self, py: Python<'_>, n: usize) -> PyResult<Vec<Answer>> {
         let answer = |Recommendation { x, mean, std }| (x, mean, std);
         self.call(py, move |_, engine| {
@@ -173,7 +173,7 @@ impl Optimizer {
         })
     }
 
-    /// By how much the best value is expected to rise.
+    /// By how much the next point is expected to raise the best value.
     fn expected_gain(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         self.call(py, |_, engine| with_core!(engine, core => core.expected_gain()))
     }
@@ -193,7 +193,7 @@ impl Optimizer {
         predicted.map_err(|problem: MethodError| error::invalid(py, problem))
     }
 
-    /// How much each parameter matters to what was told, by itself and with its interactions; `None` before there is a model.
+    /// The importance of each parameter, by itself and with its interactions; `None` before there is a model.
     fn importance(&self, py: Python<'_>) -> PyResult<Option<Vec<(f64, f64)>>> {
         let shares = self.call(py, |shared, engine| {
             let told = with_core!(engine, core => core.history().observations().to_vec());
@@ -203,12 +203,12 @@ impl Optimizer {
         shares.map_err(|problem: MethodError| error::invalid(py, problem))
     }
 
-    /// What a user should know before trusting the suggestions.
+    /// Problems with how points are suggested, one sentence each.
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.call(py, |_, engine| with_core!(engine, core => core.warnings()))
     }
 
-    /// Preset `theory`: the quantities of the proofs in each round, beside the truth where it is known.
+    /// Preset `theory`: the quantities of the proofs in each round, and how they compare with the truth if it's known.
     fn round_reports<'py>(
         &self,
         py: Python<'py>,
@@ -225,14 +225,14 @@ impl Optimizer {
         reports.iter().map(|report| to_python(py, report)).collect()
     }
 
-    /// The encoded point of parameters.
+    /// Encodes parameters.
     fn encode(&self, py: Python<'_>, params: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
         let params: Assignment = from_python(params)?;
         let encoded = call::run_here(py, || self.shared.encoding.encode(&params))?;
         encoded.map_err(|problem| error::named(py, "SpaceError", problem))
     }
 
-    /// The parameters of an encoded point, which is snapped to the space.
+    /// Decodes a point, which is snapped to the space.
     fn decode<'py>(&self, py: Python<'py>, x: Vec<f64>) -> PyResult<Bound<'py, PyAny>> {
         let x = self.checked(py, x)?;
         to_python(py, &call::run_here(py, || self.shared.encoding.decode(&x))?)
@@ -240,7 +240,7 @@ impl Optimizer {
 }
 
 impl Optimizer {
-    /// Does `work` as `call::run` does; raises what a family of Python's raised meanwhile.
+    /// Does `work` by `call::run`, and passes on the exception if a family written in Python raised one.
     fn call<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -259,7 +259,8 @@ impl Optimizer {
         }
     }
 
-    /// After Ctrl-C: a law in Python is not called any more, and not in the middle of a call when the interpreter ends.
+    /// After Ctrl-C: keeps the law from being called again, and waits until it isn't in the middle of a call, in which the interpreter
+    /// could end.
     fn abandon(&self, py: Python<'_>) {
         if let Some(law) = &self.shared.law {
             law.is_abandoned.store(true, Ordering::Relaxed);
@@ -277,7 +278,7 @@ impl Optimizer {
     }
 }
 
-/// A law knows how its values behave: nothing is scaled or warped, and all of the space is searched.
+/// Settings for a law in its own units: nothing is scaled or warped, and the whole space is searched.
 fn in_own_units(settings: Settings) -> Settings {
     match settings {
         Settings::Default(mut default) => {

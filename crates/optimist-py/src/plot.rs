@@ -1,40 +1,45 @@
-//! Pictures of a study.
+//! Plots of a study.
+
+use std::sync::Arc;
 
 use optimist_plot::study::Plots as Drawn;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::call::run_here;
+use crate::call::run;
 use crate::convert::to_python;
 use crate::error;
 
-/// Pictures of a study, ready to be shown or written.
+/// Plots of a study, ready to be rendered.
 #[pyclass(frozen, module = "optimist._native")]
 pub struct Plots {
-    pub drawn: Drawn,
-    /// The numbers behind them.
+    pub drawn: Arc<Drawn>,
+    /// The numbers behind the plots, by kind.
     pub data: serde_json::Value,
 }
 
 #[pymethods]
 impl Plots {
-    /// All of them on one sheet.
+    /// All plots on one sheet, as SVG.
     fn svg(&self, py: Python<'_>) -> PyResult<String> {
-        run_here(py, || self.drawn.svg())
+        let drawn = Arc::clone(&self.drawn);
+        run(py, move || drawn.svg(), drop)
     }
 
-    /// The same, as a PNG file.
+    /// All plots on one sheet, as the content of a PNG file.
     fn png<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let png = run_here(py, || self.drawn.png())?.map_err(|error| error::invalid(py, error))?;
+        let drawn = Arc::clone(&self.drawn);
+        let png = run(py, move || drawn.png(), drop)?.map_err(|error| error::invalid(py, error))?;
         Ok(PyBytes::new(py, &png))
     }
 
-    /// A page that needs nothing else.
+    /// A self-contained HTML page.
     fn html(&self, py: Python<'_>) -> PyResult<String> {
-        run_here(py, || self.drawn.html())
+        let drawn = Arc::clone(&self.drawn);
+        run(py, move || drawn.html(), drop)
     }
 
-    /// The numbers behind them, by kind.
+    /// The numbers behind the plots, by kind.
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.data)
     }

@@ -1,7 +1,7 @@
 //! A study behind a lock, in this process or in a child of it.
 //!
-//! Given: work to do with a study. Gives: what comes of it, done by one thread at a time, over a connection of this process. Does not
-//! know: Python's objects.
+//! Given: work to do with a study. Gives: its result; one thread works at a time, over a connection of this process. Does not know:
+//! Python objects.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -14,30 +14,30 @@ use pyo3::prelude::*;
 use crate::call;
 use crate::error;
 
-/// How long a study may be in use by a thread that a fork has left behind.
+/// How long to wait for the lock before checking whether a fork has left its holder behind.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A study in its storage, as this process has it.
+/// A study in its storage, opened by this process.
 pub struct Shared {
-    /// `None` is memory.
+    /// The storage; `None` for memory.
     pub place: Option<String>,
-    /// The next suggestion may take long enough that Ctrl-C should not have to wait for it.
+    /// Whether the next suggestion may take so long that Ctrl-C shouldn't have to wait for it.
     pub is_slow: AtomicBool,
-    /// The process that last used it: what can be known without the lock.
+    /// The process that used it last, readable without the lock.
     process: AtomicU32,
     open: Mutex<Open>,
 }
 
 struct Open {
-    /// The process that opened it; 0 if it was left in an unknown state.
+    /// The process that opened it; 0 if its state is unknown.
     owner: u32,
     study: optimist_study::Study,
 }
 
-/// Why something cannot be done with a study in this process.
+/// Why a study can't be used in this process.
 pub enum Problem {
     Study(StudyError),
-    /// A thread that no longer exists was using it.
+    /// Another thread was using it when the process was forked.
     Forked,
 }
 
@@ -48,27 +48,27 @@ impl From<StudyError> for Problem {
 }
 
 impl Problem {
-    /// As an exception.
+    /// The problem as an exception.
     pub fn raise(self, py: Python<'_>) -> PyErr {
         match self {
             Self::Study(error) => error::study(py, error),
             Self::Forked => error::invalid(
                 py,
-                "this study was in use by another thread when the process was forked; open it anew in the child",
+                "another thread was using this study when the process was forked; open it again in the child",
             ),
         }
     }
 }
 
 impl Shared {
-    /// A study that this process has opened.
+    /// Shares a study that this process has opened.
     pub fn new(place: Option<String>, study: optimist_study::Study) -> Self {
         let owner = std::process::id();
         let (process, open) = (AtomicU32::new(owner), Mutex::new(Open { owner, study }));
         Self { place, is_slow: AtomicBool::new(true), process, open }
     }
 
-    /// Does `work` with the study as this process has it.
+    /// Does `work` with the study, which a forked child opens again first.
     pub fn with<T: Send>(
         &self,
         work: impl FnOnce(&mut optimist_study::Study) -> Result<T, StudyError> + Send,
@@ -81,18 +81,18 @@ impl Shared {
         };
         if open.owner != pid {
             let study = self.again(&mut open.study)?;
-            // Not dropped: its connection belongs to the parent, and would be closed for both.
+            // Not dropped, because its connection belongs to the parent, and would be closed for both.
             std::mem::forget(std::mem::replace(&mut *open, Open { owner: pid, study }));
             self.process.store(pid, Ordering::Relaxed);
         }
-        open.owner = 0; // should `work` panic, the study is opened again
+        open.owner = 0; // so that the study is opened again if `work` panics
         let study = &mut open.study;
         let result = work(study);
         open.owner = pid;
         Ok(result?)
     }
 
-    /// The same study over a connection of this process; a copy of it, if it is in memory.
+    /// The same study over a connection of this process, or a copy if it's in memory.
     fn again(&self, study: &mut optimist_study::Study) -> Result<optimist_study::Study, StudyError> {
         match &self.place {
             Some(place) => optimist_study::Study::open(&storage_at(Some(place))?, study.name()),
@@ -105,7 +105,7 @@ impl Shared {
     }
 }
 
-/// Memory if there is no place. Trouble that it deals with is logged.
+/// The storage at a place, or memory. Problems that it recovers from are logged.
 pub fn storage_at(place: Option<&str>) -> Result<Storage, StorageError> {
     let storage = place.map_or_else(|| Ok(Storage::memory()), str::parse)?;
     Ok(storage.with_notify(|sentence| {
@@ -119,7 +119,7 @@ pub fn storage_at(place: Option<&str>) -> Result<Storage, StorageError> {
     }))
 }
 
-/// Every record of its log.
+/// Every record of a study's log.
 pub fn lines(study: &mut optimist_study::Study) -> Result<Vec<String>, StudyError> {
     let mut lines = Vec::new();
     study.export(|line| {

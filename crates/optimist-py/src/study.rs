@@ -1,4 +1,4 @@
-//! A study, as the package calls it: what can be done to it, and what it says.
+//! Studies, as the package calls them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,11 +25,11 @@ use crate::error;
 use crate::plot::Plots;
 use crate::shared::{Problem, Shared, lines, storage_at};
 
-/// A suggestion is made in the caller's thread if the last one took no longer: a thread of its own, in which it could not delay Ctrl-C,
-/// costs 0.06 ms.
+/// If the last suggestion took no longer than this, the next one is made in the caller's thread: another thread, in which it can't
+/// delay Ctrl-C, costs 0.06 ms.
 const QUICK: Duration = Duration::from_millis(1);
 
-/// A study in its storage. Threads may share it; a child that was forked opens it anew.
+/// A study in its storage. Threads may share it; a forked child opens it again.
 #[pyclass(frozen, module = "optimist._native")]
 pub struct Study {
     shared: Arc<Shared>,
@@ -39,7 +39,7 @@ pub struct Study {
 impl Study {
     // Opening.
 
-    /// Opens the study of that definition, with the plan as it is now wanted, or begins it.
+    /// Opens the study with this definition and sets its plan, or creates it.
     #[staticmethod]
     fn resume_or_create(
         py: Python<'_>,
@@ -53,13 +53,13 @@ impl Study {
         })
     }
 
-    /// Opens a study that is there.
+    /// Opens an existing study.
     #[staticmethod]
     fn open(py: Python<'_>, place: Option<String>, name: String) -> PyResult<Self> {
         Self::open_by(py, place, move |storage| optimist_study::Study::open(storage, &name))
     }
 
-    /// Opens or begins the study that a study file describes.
+    /// Opens or creates the study that a study file describes.
     #[staticmethod]
     fn from_file(py: Python<'_>, place: Option<String>, path: PathBuf) -> PyResult<Self> {
         let definition = StudyFile::read(&path).map_err(|error| error::study_file(py, &error))?.definition;
@@ -69,7 +69,7 @@ impl Study {
         })
     }
 
-    /// A study in memory from the records that `export` gave.
+    /// A study in memory, from the records that `export` returned.
     #[staticmethod]
     fn restore(py: Python<'_>, records: Vec<String>) -> PyResult<Self> {
         Self::open_by(py, None, move |storage| {
@@ -82,7 +82,7 @@ impl Study {
         self.call(py, lines)
     }
 
-    /// Removes the study with all its trials.
+    /// Deletes the study with all its trials.
     fn delete(&self, py: Python<'_>) -> PyResult<()> {
         let place = self.shared.place.clone();
         self.call(py, move |study| match place {
@@ -91,7 +91,7 @@ impl Study {
         })
     }
 
-    // What can be done to it.
+    // Changing it.
 
     /// The next `k` trials, whatever the plan says.
     fn ask<'py>(
@@ -110,8 +110,8 @@ impl Study {
         jobs.iter().map(|job| job_to_python(py, job)).collect()
     }
 
-    /// The next trials under the plan for `k` who wait for one, with leases: fewer if there is less to do. And the trials that are
-    /// running. Their numbers are added to `held` here, since in Python Ctrl-C might come in between.
+    /// Claims up to `k` trials under the plan, with leases; also returns the numbers of all running trials. The claimed numbers are
+    /// added to `held` here, because in Python Ctrl-C could come in between.
     fn claim<'py>(
         &self,
         py: Python<'py>,
@@ -138,7 +138,7 @@ impl Study {
         self.call(py, move |study| study.renew(&trials))
     }
 
-    /// A trial was measured. Whether that was news.
+    /// Tells the value of a trial. Returns whether that was news.
     #[pyo3(signature = (trial, measured, seconds=None, params=None))]
     fn tell(
         &self,
@@ -152,7 +152,8 @@ impl Study {
         self.call(py, move |study| Ok(study.tell_with(trial, measured, seconds, &with)? == Kept::Stored))
     }
 
-    /// An objective answered: what cannot be told is a failed trial, with what of it can be used. Whether that was news.
+    /// Tells what an objective returned; if that can't be told, the trial has failed, and keeps the outcomes that are valid. Returns
+    /// whether that was news.
     #[pyo3(signature = (trial, measured, seconds=None))]
     fn report(
         &self,
@@ -176,8 +177,8 @@ impl Study {
         })
     }
 
-    /// Something else came of a trial that has ended: `outcome` is a measurement, why it failed, or `None` if it is to be
-    /// cancelled; left out, only `params` are corrected. Whether that was news.
+    /// Corrects a trial that has ended. `outcome` is a measurement, or why it failed; without it, only `params` are corrected, or the
+    /// trial is cancelled. Returns whether that was news.
     #[pyo3(signature = (trial, params, reason, outcome=None, is_cancelled=false))]
     fn amend(
         &self,
@@ -209,12 +210,12 @@ impl Study {
         })
     }
 
-    /// Puts trials back that failed or were cancelled; gives those that were.
+    /// Puts back failed or cancelled trials; returns those that were.
     fn retry(&self, py: Python<'_>, trials: Vec<usize>) -> PyResult<Vec<usize>> {
         self.call(py, move |study| study.retry(&trials))
     }
 
-    /// A trial gave no value; `kind` is a word of the log, such as `crashed`.
+    /// Marks a trial as failed; `kind` is a word of the log, such as `crashed`.
     #[pyo3(signature = (trial, kind, reason, stderr=None, seconds=None, known=None))]
     #[expect(clippy::too_many_arguments, reason = "Python names most of them")]
     fn fail(
@@ -233,25 +234,25 @@ impl Study {
         self.call(py, move |study| Ok(study.tell(trial, failed, seconds)? == Kept::Stored))
     }
 
-    /// A trial is put back, as if it had not been started.
+    /// Puts a trial back, as if it hadn't been started.
     fn put_back(&self, py: Python<'_>, trial: usize, reason: String) -> PyResult<bool> {
         let stopped = Evaluation::Stopped { reason };
         self.call(py, move |study| Ok(study.tell(trial, stopped, None)? == Kept::Stored))
     }
 
-    /// Nobody will measure this trial.
+    /// Cancels a trial.
     fn cancel(&self, py: Python<'_>, trial: usize) -> PyResult<()> {
         self.call(py, move |study| study.cancel(trial))
     }
 
-    /// Puts a point in the queue.
+    /// Adds a point to the queue.
     fn enqueue(&self, py: Python<'_>, params: &Bound<'_, PyDict>) -> PyResult<()> {
         let params: Assignment = from_python(params)?;
         self.call(py, move |study| study.enqueue(&params))
     }
 
-    /// Adds trials that were made elsewhere, all or none: each with its parameters, and with what was measured or why nothing was. How
-    /// many were new.
+    /// Adds trials made elsewhere, all or none: each has parameters, and a measurement or the reason why there is none. Returns how many
+    /// were new.
     fn import_trials(&self, py: Python<'_>, trials: Vec<ImportedTrial<'_>>) -> PyResult<usize> {
         let import = |(params, outcome): ImportedTrial<'_>| -> PyResult<Import> {
             let (outcome, known) = match outcome {
@@ -266,9 +267,9 @@ impl Study {
         self.call(py, move |study| Ok(study.import(&imports)?.n_added))
     }
 
-    // Looking at it.
+    // Reading it.
 
-    /// As `optimist show --json` has it.
+    /// The study as `optimist show --json` prints it.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let view = self.think(py, |study| {
             study.refresh()?;
@@ -280,12 +281,12 @@ impl Study {
         to_python(py, &view)
     }
 
-    /// Where it is kept, without secrets.
+    /// The storage, without secrets.
     fn place(&self, py: Python<'_>) -> PyResult<String> {
         self.call(py, |study| Ok(study.storage().to_string()))
     }
 
-    /// Its definition, with the plan as it is now.
+    /// The definition, with the current plan.
     fn definition<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let definition = self.call(py, |study| {
             let state = study.state();
@@ -294,7 +295,7 @@ impl Study {
         to_python(py, &definition)
     }
 
-    /// How many trials there are, and how many of those that the plan pays for have ended.
+    /// How many trials there are, and how many of those that count for the plan have ended.
     fn counts(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
         self.call(py, |study| {
             study.refresh()?;
@@ -302,7 +303,7 @@ impl Study {
         })
     }
 
-    /// All trials, as `optimist trials --json` has them, with the times at which they began and ended.
+    /// All trials as `optimist trials --json` prints them, with the times when they were asked for and ended.
     fn trials<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let (trials, outcomes) = self.call(py, |study| {
             study.refresh()?;
@@ -311,7 +312,7 @@ impl Study {
         trials.iter().map(|trial| trial_to_python(py, trial, &outcomes)).collect()
     }
 
-    /// One of them.
+    /// One trial, in the same form.
     fn trial<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyAny>> {
         let (trial, outcomes) = self.call(py, move |study| {
             study.refresh()?;
@@ -322,7 +323,7 @@ impl Study {
         trial_to_python(py, &trial, &outcomes)
     }
 
-    /// The trial with the best value.
+    /// The trial with the best observed value.
     fn best_observed<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (best, outcomes) = self.call(py, |study| {
             study.refresh()?;
@@ -331,7 +332,7 @@ impl Study {
         best.map(|trial| trial_to_python(py, &trial, &outcomes)).transpose()
     }
 
-    /// Whether any trial has a value, of all outcomes if there are several.
+    /// Whether any trial has a value; with several outcomes, values of all of them.
     fn has_values(&self, py: Python<'_>) -> PyResult<bool> {
         self.call(py, |study| {
             study.refresh()?;
@@ -339,7 +340,7 @@ impl Study {
         })
     }
 
-    /// What there is to choose from where there are several goals.
+    /// The best trade-offs between several goals.
     fn front<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let front: Option<Front> = self.think(py, |study| {
             study.refresh()?;
@@ -348,7 +349,7 @@ impl Study {
         to_python(py, &front)
     }
 
-    /// The point to bet on and those that come next, `n` in all.
+    /// The best `n` points, starting with the recommended one.
     fn ranking<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyAny>> {
         let best: Vec<Best> = self.think(py, move |study| {
             study.refresh()?;
@@ -357,7 +358,7 @@ impl Study {
         to_python(py, &best)
     }
 
-    /// By how much the best value is expected to become better.
+    /// By how much the next trial is expected to improve the best value.
     fn expected_gain(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         self.think(py, |study| {
             study.refresh()?;
@@ -391,12 +392,12 @@ impl Study {
         })
     }
 
-    /// What a user should know about how points were found.
+    /// Problems with how points are suggested, one sentence each.
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.think(py, |study| study.warnings())
     }
 
-    /// Makes every suggestion again and compares it.
+    /// Recomputes and compares every suggestion.
     fn verify<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let found = self.think(py, |study| study.verify(|_| ()))?;
         let mismatches: Vec<usize> = found.mismatches.iter().map(|mismatch| mismatch.trial).collect();
@@ -405,7 +406,7 @@ impl Study {
         to_python(py, &(records, suggestions, mismatches, others))
     }
 
-    /// Pictures of these kinds; of all, if none is named.
+    /// Plots of these kinds, or of all kinds if none is named.
     fn plot(&self, py: Python<'_>, kinds: Vec<String>) -> PyResult<Plots> {
         let kinds = kinds.iter().map(|word| kind(py, word)).collect::<PyResult<Vec<_>>>()?;
         let drawn = self.think(py, move |study| {
@@ -414,23 +415,23 @@ impl Study {
             let drawn = Drawn::new(study.state(), if kinds.is_empty() { &PlotKind::ALL } else { &kinds })?;
             let drawn = drawn.with_recommended(best.as_ref());
             let data = serde_json::to_value(drawn.data(study.state())).unwrap_or_default();
-            Ok(Plots { drawn, data })
+            Ok(Plots { drawn: Arc::new(drawn), data })
         })?;
         Ok(drawn)
     }
 }
 
-/// A value, its noise, a note, metrics.
+/// A measurement as Python passes it: the value, its noise, a note, metrics.
 type Told<'py> = (Numbers, Option<Numbers>, Option<String>, Option<Bound<'py, PyAny>>);
 
-/// Of the one outcome, or of several by name.
+/// Numbers for the only outcome, or for several by name.
 #[derive(FromPyObject)]
 enum Numbers {
     One(f64),
     Named(BTreeMap<String, f64>),
 }
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(FromPyObject)]
 enum Outcome<'py> {
     Failed(String),
@@ -452,7 +453,7 @@ impl Study {
         Ok(Self { shared: Arc::new(Shared::new(place, study)) })
     }
 
-    /// Does `work` that takes no time but that of storage. In memory there is nothing to wait for.
+    /// Does `work` that only has to wait for storage; in memory, that's quick.
     fn call<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -466,7 +467,7 @@ impl Study {
         done.map_err(|problem| problem.raise(py))
     }
 
-    /// Does `work` that asks a model, in the pool.
+    /// Does `work` that computes with a model, in the thread pool.
     fn think<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -477,7 +478,7 @@ impl Study {
         call::run(py, work, drop)?.map_err(|problem| problem.raise(py))
     }
 
-    /// The same for work that hands out trials, which are put back if nobody waits for them any more.
+    /// The same for work that hands out trials, which are put back if the caller has stopped waiting.
     fn take(
         &self,
         py: Python<'_>,
@@ -502,7 +503,7 @@ impl Study {
     }
 }
 
-/// The studies of a storage, as `optimist list --json` has them.
+/// The studies in a storage, as `optimist list --json` prints them.
 #[pyfunction]
 pub fn studies<'py>(py: Python<'py>, place: String) -> PyResult<Bound<'py, PyAny>> {
     let storage = storage_at(Some(&place)).map_err(|error| error::storage(py, &error))?;
@@ -544,7 +545,7 @@ fn assignment(params: Option<&Bound<'_, PyDict>>) -> PyResult<Assignment> {
     params.map_or_else(|| Ok(Assignment::default()), |params| from_python(params))
 }
 
-/// A definition in Python's own types. What is wrong with its space or its optimizer is said in their own words.
+/// Reads a definition from plain Python values. The space and the optimizer come first, because their own errors say more.
 fn definition_from(definition: &Bound<'_, PyDict>) -> PyResult<Definition> {
     let py = definition.py();
     let json = json_from_python(definition)?;
