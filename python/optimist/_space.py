@@ -22,6 +22,7 @@ class Float:
     """A real number from `low` to `high`, both included.
 
     Args:
+        low, high: The bounds.
         log: Whether to search on a log scale: from 0.01 to 0.1 is then as far as from 0.1 to 1.
         step: If set, only `low`, `low + step`, `low + 2 * step`, … are allowed.
         when: Values of other parameters without which this one isn't there, such as `{"solver": "sgd"}`.
@@ -42,6 +43,7 @@ class Int:
     """An integer from `low` to `high`, both included.
 
     Args:
+        low, high: The bounds.
         log: Whether to search on a log scale: from 1 to 10 is then as far as from 10 to 100.
         step: If set, only `low`, `low + step`, `low + 2 * step`, … are allowed.
         when: Values of other parameters without which this one isn't there, such as `{"solver": "sgd"}`.
@@ -94,6 +96,10 @@ class Space:
     Wherever you can pass a space, you can also pass a dictionary. Its values may be `Float`, `Int`, `Bool`
     and `Choice`, lists of choices, tuples `(low, high)` or `(low, high, "log-uniform")`, dimensions of scikit-optimize
     and distributions of `scipy.stats`. A list of dimensions and a space of ConfigSpace work as well.
+
+    Args:
+        parameters: The parameters by name, or a space in any of these forms.
+        constraints: Constraints that every point satisfies.
 
     >>> space = Space({"lr": (1e-5, 1.0, "log-uniform"), "depth": (1, 12), "solver": ["sgd", "adam"]})
     >>> space.parameters["lr"]

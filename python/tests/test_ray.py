@@ -174,3 +174,20 @@ def test_tune_runs_the_searcher_with_a_scheduler_that_stops_trials(cluster: Any,
     short = {trial.number for trial in study.trials if search._curves.curves[trial.number][-1][0] < 4}
     assert short and stopped == short, "what the scheduler stopped is unfinished, and nothing else"
     assert study.verify()
+
+
+def test_tune_runs_the_searcher_with_several_metrics(cluster: Any, tmp_path: Path) -> None:
+    from optimist.ray import OptimistSearch
+
+    def train(config: dict[str, Any]) -> None:
+        tune.report({"error": config["x"] ** 2, "seconds": (config["x"] - 1) ** 2})
+
+    search = OptimistSearch(metric=["error", "seconds"], mode=["min", "min"])
+    tuner = tune.Tuner(
+        train,
+        param_space={"x": tune.uniform(-2, 2)},
+        tune_config=tune.TuneConfig(search_alg=search, num_samples=6, max_concurrent_trials=2, reuse_actors=True),
+        run_config=tune.RunConfig(storage_path=str(tmp_path), name="run", verbose=0),
+    )
+    assert len(tuner.fit()) == 6
+    assert search.study.plan["trials"] == 6 and search.study.front and search.study.verify()
