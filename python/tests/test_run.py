@@ -354,7 +354,8 @@ def test_ctrl_c_is_heard_while_rust_works() -> None:
     assert interrupted_after(0.05, ask) < 0.1
     states = [trial.state for trial in study.trials[500:]]
     assert set(states) <= {"running", "waiting"}, "a trial that nobody got is put back"
-    for work in (study.verify, study.importance, study.plot):
+    plot = study.plot()
+    for work in (study.verify, study.importance, study.plot, lambda: plot.png, lambda: plot.html):
         assert interrupted_after(0.02, lambda work=work: [work() for _ in range(100)]) < 0.1
 
 
