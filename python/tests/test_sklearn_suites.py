@@ -1,5 +1,6 @@
-"""scikit-learn's own tests of searches, with `OptimistSearchCV` in the place of `RandomizedSearchCV`."""
+"""scikit-learn's own tests of searches, with `OptimistSearchCV` in place of `RandomizedSearchCV`: some 90 s of processor time."""
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -28,12 +29,12 @@ AGAINST_THE_CLOCK = {
     "test_search_cv_timing",
 }
 
-pytestmark = pytest.mark.long  # several minutes on two cores; scripts/test-bridges runs it
-
 
 @pytest.mark.skipif(tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9), reason="the list of failures is that of 1.9")
 def test_the_tests_of_scikit_learn_fail_only_where_the_list_says() -> None:
     words = ["-q", "--tb=line", "-rfE", "-p", "in_place_of_random_search", "-p", "no:cacheprovider", "--pyargs", *SUITES]
+    if importlib.util.find_spec("xdist"):
+        words += ["-n", "2"]
     paths = [str(Path(__file__).parent / "suites"), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "OMP_NUM_THREADS": "1"}
     found = subprocess.run([sys.executable, "-m", "pytest", *words], capture_output=True, text=True, cwd="/", env=environment)
