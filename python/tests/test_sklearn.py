@@ -188,7 +188,7 @@ def test_wrong_spaces_are_named() -> None:
         ({"x": []}, "parameter `x`: the list of values is empty"),
         ({"x": 3}, "parameter `x`"),
         ([3], "a dictionary of parameters by name"),
-        ([({"x": [1]}, -1)], "must be a whole number of 0 or more"),
+        ([({"x": [1]}, -1)], "must be an integer of 0 or more"),
     ]:
         with pytest.raises((TypeError, ValueError), match=words):
             hill(param_distributions=wrong).fit(X, Y)
