@@ -357,6 +357,8 @@ def test_ctrl_c_is_heard_while_rust_works() -> None:
     plot = study.plot()
     for work in (study.verify, study.importance, study.plot, lambda: plot.png, lambda: plot.html):
         assert interrupted_after(0.02, lambda work=work: [work() for _ in range(100)]) < 0.1
+    rows = [{**{f"x{i}": rng.random() for i in range(20)}, "value": rng.random()} for _ in range(20_000)]
+    assert interrupted_after(0.02, lambda: study.import_trials(rows)) < 0.1
 
 
 def test_ctrl_c_is_heard_while_rust_waits(database: Path) -> None:

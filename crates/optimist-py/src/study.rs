@@ -255,6 +255,7 @@ impl Study {
     /// were new.
     fn import_trials(&self, py: Python<'_>, trials: Vec<ImportedTrial<'_>>) -> PyResult<usize> {
         let import = |(params, outcome): ImportedTrial<'_>| -> PyResult<Import> {
+            py.check_signals()?; // there may be many
             let (outcome, known) = match outcome {
                 Outcome::Measured(measured) => (Ok(measurement(measured)?), None),
                 Outcome::Failed(reason) => (Err(reason), None),
@@ -264,7 +265,9 @@ impl Study {
         };
         let imports = trials.into_iter().map(import).collect::<PyResult<Vec<_>>>()?;
         self.shared.is_slow.store(true, Ordering::Relaxed);
-        self.call(py, move |study| Ok(study.import(&imports)?.n_added))
+        let shared = Arc::clone(&self.shared);
+        let import = move || shared.with(|study| Ok(study.import(&imports)?.n_added));
+        call::run(py, import, drop)?.map_err(|problem| problem.raise(py))
     }
 
     // Reading it.
@@ -309,7 +312,11 @@ impl Study {
             study.refresh()?;
             Ok((study.state().trials().to_vec(), study.state().outcomes().clone()))
         })?;
-        trials.iter().map(|trial| trial_to_python(py, trial, &outcomes)).collect()
+        let to_python = |trial| {
+            py.check_signals()?; // there may be many
+            trial_to_python(py, trial, &outcomes)
+        };
+        trials.iter().map(to_python).collect()
     }
 
     /// One trial, in the same form.
