@@ -1,9 +1,19 @@
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import optimist as op
+
+
+@pytest.fixture(autouse=True)
+def interrupts() -> Iterator[None]:
+    """Keeps Ctrl-C as it was: Ray Tune leaves a handler behind that swallows the next one."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
