@@ -37,7 +37,8 @@ use crate::commands::worker::WorkerArgs;
 #[command(
     name = "optimist",
     version,
-    after_help = "Run `optimist help run` for the options of a command, with examples."
+    max_term_width = 80,
+    after_help = "`optimist help COMMAND` shows the options of a command, with examples."
 )]
 pub struct Cli {
     /// What to do.
@@ -50,11 +51,11 @@ pub struct Cli {
 pub enum Command {
     /// Write a study file to start from
     Init(InitArgs),
-    /// Start or resume a study: vary the parameters, measure the objective, show the best point found
+    /// Run a study file, or resume its study: try parameters, measure them, show the best
     Run(RunArgs),
-    /// Measure trials of an existing study until it is done
+    /// Run trials of an existing study until it is finished
     Worker(WorkerArgs),
-    /// Create a study for others to run, or for a person to measure
+    /// Create a study that workers run later, or that you measure by hand
     Create(CreateArgs),
     /// Get the next trial to measure yourself
     Ask(AskArgs),
@@ -62,21 +63,21 @@ pub enum Command {
     Tell(TellArgs),
     /// Report that a trial has no value
     Fail(FailArgs),
-    /// Correct a trial: its value, what it was run with, or that it has no value
+    /// Correct a trial: its value, the parameters it was run with, or that it failed
     Amend(AmendArgs),
     /// Run failed trials again
     Retry(RetryArgs),
-    /// Let workers finish their trials and wait
+    /// Pause a study: workers finish their trials, then wait
     Pause(SteerArgs),
-    /// Let workers finish their trials and end
+    /// Stop a study: workers finish their trials, then exit
     Stop(SteerArgs),
-    /// Let a paused or stopped study go on
+    /// Resume a paused or stopped study
     Resume(SteerArgs),
     /// Try a point of your own next
     Enqueue(EnqueueArgs),
     /// List all studies
     List(ListArgs),
-    /// Show the status of a study: progress, best point, parameters, running and failed trials
+    /// Show the status of a study: progress, best point, running and failed trials
     Show(ShowArgs),
     /// Show the recommended point, or the best few
     Best(BestArgs),
@@ -84,7 +85,7 @@ pub enum Command {
     Trials(TrialsArgs),
     /// Write the complete log of a study to a file
     Export(ExportArgs),
-    /// Back up all studies to a file, even while they run
+    /// Back up all studies to a file, even while they are running
     Backup(BackupArgs),
     /// Recover what is intact in a damaged study
     Salvage(SalvageArgs),
@@ -92,22 +93,53 @@ pub enum Command {
     Delete(DeleteArgs),
     /// Import trials from a CSV or JSON table, or an Optuna database
     Import(ImportArgs),
-    /// Plot a study: history, slices, parallel coordinates, parameter importance, the model
+    /// Plot a study: history, slices, parameter importance, the model and more
     Plot(PlotArgs),
-    /// Serve studies over HTTP: pages for people, an API for programs, a storage for workers
+    /// Serve studies over HTTP: a dashboard, an API, and storage for workers
     Serve(ServeArgs),
-    /// Say who may log in to a server of a storage
+    /// Manage the users of a server
     User(UserArgs),
-    /// Say which programs may come in to a server of a storage
+    /// Manage access tokens
     Token(TokenArgs),
     /// Recompute every suggestion of a study from its log and compare
     Verify(VerifyArgs),
-    /// Report version, machine and storage, and look for usual trouble
+    /// Report version, machine and storage, and check for common problems
     Doctor(DoctorArgs),
-    /// Print the JSON schema of study files, with which editors complete and check them
+    /// Print the JSON schema of study files, for completion and checks in editors
     Schema(SchemaArgs),
     /// Print a manual page, or write all of them
     Man(ManArgs),
     /// Print a completion script for your shell
     Completions(CompletionsArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    /// Every command, those below commands included, by its full name.
+    fn all(command: &clap::Command, above: &str) -> Vec<(String, clap::Command)> {
+        let name = format!("{above}{}", command.get_name());
+        let below = command.get_subcommands().filter(|below| below.get_name() != "help");
+        let below: Vec<_> = below.flat_map(|below| all(below, &format!("{name} "))).collect();
+        std::iter::once((name, command.clone())).chain(below).collect()
+    }
+
+    #[test]
+    fn help_fits_a_terminal_of_80_columns_and_examples_are_not_wrapped() {
+        let mut cli = Cli::command().term_width(80);
+        cli.build();
+        for (name, mut command) in all(&cli, "") {
+            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let (short, long) = (command.render_help().to_string(), command.render_long_help().to_string());
+            for help in [&short, &long] {
+                let too_long = help.lines().find(|line| line.chars().count() > 80);
+                assert_eq!(too_long, None, "in the help of `{name}`");
+                assert!(help.contains(&examples), "the examples of `{name}` were wrapped:\n{help}");
+            }
+            let too_long = examples.lines().find(|line| line.chars().count() > 78);
+            assert_eq!(too_long, None, "in the examples of `{name}`");
+        }
+    }
 }

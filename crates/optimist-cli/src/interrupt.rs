@@ -27,7 +27,7 @@ pub fn listen() -> std::io::Result<Interrupt> {
     Ok(interrupt)
 }
 
-/// Whether we are to go on without a terminal, as `nohup` says: the signals that a process ignores are a mask in its status.
+/// Whether to keep running when the terminal closes, as under `nohup`: the signals that a process ignores are a mask in its status.
 /// Where that cannot be read we do not listen, and a closed terminal ends us at once.
 fn is_hangup_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The `optimist` command, for whoever starts it: the program of that name, or the Python package.
+//! The `optimist` command, as the program of that name and the Python package run it.
 
 mod args;
 mod commands;
@@ -23,16 +23,16 @@ use optimist_study::{Course, StudyFileError};
 use args::{Cli, Command};
 use show::say;
 
-/// Does what a command line asks for; its first word is the name of the program. Errors are printed here.
+/// Runs a command line, whose first word is the name of the program. Prints errors; no command does.
 pub fn execute(command_line: &[OsString]) -> ExitCode {
     if command_line.get(1).is_some_and(|word| word == "bench") {
         say(
-            "error: benchmarks are a program of their own, `optimist-bench`; in a copy of the repository, type \
+            "error: benchmarks are a separate program, `optimist-bench`; in a checkout of the repository, run \
              `cargo run --release -p optimist-bench -- --help`",
         );
         return ExitCode::from(2);
     }
-    // A file that must not grow (`ulimit -f`) is an error of the write then, and does not kill us.
+    // A write beyond the limit on file sizes (`ulimit -f`) is then an error, and does not kill the process.
     let too_large = Arc::new(AtomicBool::new(false));
     if let Err(error) = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, too_large) {
         say(format!("error: cannot set up signals: {error}"));
@@ -80,7 +80,7 @@ pub fn execute(command_line: &[OsString]) -> ExitCode {
     })
 }
 
-/// Whether our reader has seen enough, as in `optimist run study.toml --json | head`.
+/// Whether whoever reads our output stopped reading, as in `optimist run study.toml --json | head`.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }

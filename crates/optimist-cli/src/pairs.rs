@@ -23,13 +23,13 @@ pub fn read_pairs(pairs: &[String], space: &Space) -> anyhow::Result<Assignment>
 /// A number, of the one outcome or of a named one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Told {
-    /// `81.5`
+    /// `81.5`, without a name.
     One(f64),
-    /// `accuracy=0.93`
+    /// `accuracy=0.93`, for one of several outcomes.
     Of(String, f64),
 }
 
-/// Reads one.
+/// Parses one word of the command line.
 pub fn told(word: &str) -> Result<Told, String> {
     match word.split_once('=') {
         None => {
@@ -74,7 +74,9 @@ pub fn measured(told: &[Told], noise: &[Told], outcomes: &Outcomes) -> anyhow::R
             Told::Of(name, std) => match values.iter_mut().find(|(known, _)| known == name) {
                 Some((_, one)) => one.noise_std = Some(*std),
                 None => {
-                    bail!("--noise-std {name}=… is of an outcome without a value; tell {name}=NUMBER as well")
+                    bail!(
+                        "--noise-std {name}=… needs a value of the same outcome; tell {name}=NUMBER as well"
+                    )
                 }
             },
         }

@@ -16,12 +16,12 @@ pub struct Progress {
     bar: ProgressBar,
     outcomes: Outcomes,
     best: Option<f64>,
-    /// Of several goals: what no other trial beats in all of them, larger is better.
+    /// With several goals: their Pareto front, where larger is better.
     front: Vec<Vec<f64>>,
 }
 
 impl Progress {
-    /// A run that is about to start, or to go on.
+    /// A run that is about to start or to resume.
     pub fn new(state: &State) -> Self {
         let bar = if std::io::stderr().is_terminal() {
             let planned = state.plan().trials as u64;

@@ -71,22 +71,20 @@ pub fn conclude(ending: Ending, state: &State) -> anyhow::Result<u8> {
             return Ok(INTERRUPTED);
         }
         Ending::Failures { n, last } => {
-            bail!("stopped after {n} failed trials in a row (max_failures); the last one because:\n{last}")
+            bail!("stopped after {n} failed trials in a row (max_failures); the last failure:\n{last}")
         }
         Ending::Hopeless { n, last } => {
             let name = &state.definition().name;
             bail!(
                 "stopped: the first {n} trials all failed in the same way; fix the command, put the trials back with `optimist \
-                 retry {name} --failed`, and run it again; to continue regardless, set `max_failures`; the last one failed \
-                 because:\n{last}"
+                 retry {name} --failed`, and run it again; to continue regardless, set `max_failures`; the last \
+                 failure:\n{last}"
             )
         }
         Ending::TimeUp => say("time is up (max_time); run it again to resume"),
         Ending::Over(Over::Stopped) => {
             let name = &state.definition().name;
-            say(format!(
-                "somebody stopped the study; `optimist resume {name}` lets it go on, then run it again"
-            ));
+            say(format!("a user stopped the study; `optimist resume {name}` resumes it, then run it again"));
         }
         Ending::Over(_) => {}
     }

@@ -87,7 +87,7 @@ fn in_blocks(
     Ok(())
 }
 
-/// `lr=0.01 kind=relu`.
+/// A point on one line: `lr=0.01 kind=relu`.
 pub fn in_short(params: &Assignment) -> String {
     let pairs: Vec<String> = params.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
     pairs.join(" ")

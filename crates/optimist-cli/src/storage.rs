@@ -11,25 +11,25 @@ use optimist_study::{AskTell, Storage, StorageError, Study};
 
 use crate::show::say;
 
-/// What is used if nothing else is said.
+/// The storage if neither option nor variable says otherwise.
 pub const DEFAULT: &str = "optimist.db";
 
 /// Where studies are kept.
 #[derive(Debug, Args)]
 pub struct StorageArgs {
-    /// Where studies are stored: a file, postgres://user@host/database or `host=… dbname=…`, a server as https://host:8150 (with
-    /// $OPTIMIST_TOKEN), or `memory` to store nothing
+    /// Where studies are stored: a file, postgres://user@host/database or `host=… dbname=…`, a server such as
+    /// https://host:8150 (with $OPTIMIST_TOKEN), or `memory` to store nothing
     /// [default: $OPTIMIST_STORAGE, or optimist.db in the current folder]
     #[arg(long, value_name = "PLACE")]
     storage: Option<String>,
 }
 
 impl StorageArgs {
-    /// The storage meant. Trouble with it is printed.
+    /// The storage that option, variable or default name. Trouble with its connection is printed.
     pub fn storage(&self) -> anyhow::Result<Storage> {
         let variable = match std::env::var(STORAGE_VARIABLE) {
             Err(VarError::NotUnicode(_)) if self.storage.is_none() => {
-                bail!("{STORAGE_VARIABLE} is not UTF-8; set it to a name that is, or give --storage")
+                bail!("{STORAGE_VARIABLE} is not valid UTF-8; change it, or give --storage")
             }
             variable => variable.ok().filter(|word| !word.is_empty()),
         };
@@ -58,35 +58,35 @@ pub struct AnyStudyArgs {
 }
 
 impl StudyArgs {
-    /// The storage meant.
+    /// The storage that option, variable or default name.
     pub fn storage(&self) -> anyhow::Result<Storage> {
         self.storage.storage()
     }
 
-    /// Its name.
+    /// The name of the study.
     pub fn name(&self) -> &str {
         &self.study
     }
 
-    /// Opens it.
+    /// Opens the study.
     pub fn open(&self) -> anyhow::Result<Study> {
         Ok(Study::open(&self.storage.storage()?, &self.study)?)
     }
 
-    /// Opens it to ask and tell, however large it is.
+    /// Opens the study to ask and tell only, which is fast however large it is.
     pub fn open_to_tell(&self) -> anyhow::Result<AskTell> {
         Ok(AskTell::open(&self.storage.storage()?, &self.study)?)
     }
 }
 
 impl AnyStudyArgs {
-    /// Opens it.
+    /// Opens the study.
     pub fn open(&self) -> anyhow::Result<Study> {
         let (storage, name) = self.find()?;
         Ok(Study::open(&storage, &name)?)
     }
 
-    /// Opens it to ask and tell, however large it is.
+    /// Opens the study to ask and tell only, which is fast however large it is.
     pub fn open_to_ask(&self) -> anyhow::Result<AskTell> {
         let (storage, name) = self.find()?;
         Ok(AskTell::open(&storage, &name)?)
@@ -126,7 +126,7 @@ pub fn workers(word: &str) -> Result<usize, String> {
     match n {
         1..=MAX_WORKERS => Ok(n),
         _ => Err(format!(
-            "one process has 1 to {MAX_WORKERS} workers; `optimist worker` adds more, also on other machines"
+            "a process can have 1 to {MAX_WORKERS} workers; `optimist worker` adds more, here or on other machines"
         )),
     }
 }

@@ -88,7 +88,7 @@ fn covered(front: &Front) -> String {
     }
 }
 
-/// `97 %`.
+/// A probability as people read it: `97 %`.
 pub fn percent(chance: f64) -> String {
     match 100.0 * chance {
         percent if percent > 99.0 && chance < 1.0 => "more than 99 %".to_owned(),

@@ -253,3 +253,45 @@ fn little_or_nothing_to_draw_is_no_trouble() {
         }
     }
 }
+
+/// A study of a goal and a constraint, with what was measured of each trial.
+fn told(measured: &[(f64, f64)]) -> Folder {
+    let folder = Folder::new();
+    let study = "name = 's'\nparameters.x = { type = 'float', low = 0.0, high = 1.0 }\n[outcomes]\n\
+                 gain = { goal = 'maximize' }\ncost = { at_most = 1.0 }\n";
+    folder.write("s.toml", study);
+    folder.run(&["create", "s.toml"]).expect_code(0);
+    for (trial, (gain, cost)) in measured.iter().enumerate() {
+        folder.run(&["ask", "s"]).expect_code(0);
+        let values = [format!("gain={gain}"), format!("cost={cost}")];
+        folder.run(&["tell", "s", &trial.to_string(), &values[0], &values[1]]).expect_code(0);
+    }
+    folder.run(&["plot", "s", "--kind", "history", "-o", "s.svg"]).expect_code(0);
+    folder
+}
+
+#[test]
+fn the_legend_of_the_history_has_what_is_drawn_and_no_more() {
+    let feasible = told(&[(1.0, 0.5), (2.0, 0.7)]).read("s.svg");
+    assert!(feasible.contains(">trial<") && !feasible.contains("not feasible"), "{feasible}");
+    let both = told(&[(1.0, 0.5), (2.0, 1.7)]).read("s.svg");
+    assert!(both.contains("not feasible") && both.contains("best so far"), "{both}");
+    let infeasible = told(&[(1.0, 1.5), (2.0, 1.7)]).read("s.svg");
+    assert!(infeasible.contains("not feasible") && !infeasible.contains("best so far"), "{infeasible}");
+}
+
+#[test]
+fn the_trial_axis_has_no_half_trials() {
+    let picture = told(&[(1.0, 0.5), (2.0, 0.7)]).read("s.svg");
+    // Values are 1 and 2, so a 0.5 could only be of the trials.
+    assert!(!picture.contains(">0.5<"), "{picture}");
+}
+
+#[test]
+fn huge_values_are_short_in_the_table_of_trials() {
+    let folder = told(&[(1e308, 0.5), (-1e308, 0.7)]);
+    folder.run(&["plot", "s", "-o", "s.html"]).expect_code(0);
+    let page = folder.read("s.html");
+    assert!(page.contains("data-v=\"1e308\"") && page.contains("data-v=\"-1e308\""));
+    assert!(!page.contains("00000000000000000000"), "no number has all its zeros");
+}

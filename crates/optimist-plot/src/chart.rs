@@ -13,8 +13,19 @@ const CHARACTER: f64 = 6.6;
 /// Where values lie between 0 and 1.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Axis {
-    Linear { low: f64, high: f64 },
-    Log { low: f64, high: f64 },
+    Linear {
+        low: f64,
+        high: f64,
+    },
+    /// Linear, with ticks at whole numbers only: trials, and parameters that are whole numbers.
+    Whole {
+        low: f64,
+        high: f64,
+    },
+    Log {
+        low: f64,
+        high: f64,
+    },
     Choices(Vec<String>),
 }
 
@@ -26,7 +37,10 @@ impl Axis {
         };
         match kind {
             Kind::Float { low, high, log, .. } => number(*low, *high, *log),
-            Kind::Int { low, high, log, .. } => number(*low as f64, *high as f64, *log),
+            Kind::Int { low, high, log, .. } => match number(*low as f64, *high as f64, *log) {
+                Self::Linear { low, high } => Self::Whole { low, high },
+                other => other,
+            },
             Kind::Bool => Self::Choices(vec!["false".to_owned(), "true".to_owned()]),
             Kind::Categorical { choices } => Self::Choices(choices.iter().map(Value::to_string).collect()),
         }
@@ -53,7 +67,9 @@ impl Axis {
     /// 0 at the beginning, 1 at the end, and no further.
     pub fn position(&self, value: f64) -> f64 {
         let position = match self {
-            Self::Linear { low, high } => (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0),
+            Self::Linear { low, high } | Self::Whole { low, high } => {
+                (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0)
+            }
             Self::Log { low, high } => (value.ln() - low.ln()) / (high.ln() - low.ln()),
             Self::Choices(choices) => (value + 0.5) / choices.len() as f64,
         };
@@ -67,7 +83,7 @@ impl Axis {
                 let text = value.to_string();
                 self.position(choices.iter().position(|choice| *choice == text).unwrap_or(0) as f64)
             }
-            Self::Linear { .. } | Self::Log { .. } => self.position(value.as_f64().unwrap_or(0.0)),
+            _ => self.position(value.as_f64().unwrap_or(0.0)),
         }
     }
 
@@ -75,14 +91,15 @@ impl Axis {
     pub fn column(&self) -> Option<f64> {
         match self {
             Self::Choices(choices) => Some(1.0 / choices.len() as f64),
-            Self::Linear { .. } | Self::Log { .. } => None,
+            _ => None,
         }
     }
 
     /// Round values along the axis, about as many as `most`, with their positions.
     pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         match self {
-            Self::Linear { low, high } => linear_ticks(*low, *high, most),
+            Self::Linear { low, high } => linear_ticks(*low, *high, most, 0.0),
+            Self::Whole { low, high } => linear_ticks(*low, *high, most, 1.0),
             Self::Log { low, high } => log_ticks(*low, *high, most),
             Self::Choices(choices) => {
                 let stride = choices.len().div_ceil(most.max(1)).max(1);
@@ -95,8 +112,9 @@ impl Axis {
     }
 }
 
-fn linear_ticks(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
-    let rough = (high / most as f64 - low / most as f64).abs();
+/// Ticks that are at least `least` apart.
+fn linear_ticks(low: f64, high: f64, most: usize, least: f64) -> Vec<(f64, String)> {
+    let rough = (high / most as f64 - low / most as f64).abs().max(least);
     let size = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|part| part * size).into_iter().find(|step| *step >= rough);
     let Some(step) = step.filter(|step| step.is_normal()) else { return vec![(low, significant(low, 4))] };
@@ -207,8 +225,9 @@ impl Chart {
                     Sample::Line => {
                         Shape::Line { points: vec![(x - 6.0, y), (x + 6.0, y)], width: 2.0, is_dashed: false }
                     }
-                    Sample::Triangle => {
-                        Shape::Area { points: vec![(x, y + 4.0), (x - 4.5, y - 4.0), (x + 4.5, y - 4.0)] }
+                    Sample::Triangle { is_up } => {
+                        let (tip, base) = if *is_up { (y - 4.0, y + 4.0) } else { (y + 4.0, y - 4.0) };
+                        Shape::Area { points: vec![(x, tip), (x - 4.5, base), (x + 4.5, base)] }
                     }
                 },
             );
@@ -223,7 +242,10 @@ pub enum Sample {
     Dot,
     Cross,
     Line,
-    Triangle,
+    /// A value beyond the edge that it points at.
+    Triangle {
+        is_up: bool,
+    },
 }
 
 #[cfg(test)]
@@ -246,6 +268,15 @@ mod tests {
             all.dedup();
             assert!(n >= 2 && all.len() == n, "{all:?}");
         }
+    }
+
+    #[test]
+    fn whole_numbers_have_no_ticks_between_them() {
+        assert_eq!(labels(&Axis::Whole { low: -0.04, high: 2.04 }), ["0", "1", "2"]);
+        assert_eq!(labels(&Axis::Whole { low: 0.0, high: 1.0 }), ["0", "1"]);
+        let three = Kind::Int { low: 1, high: 3, log: false, step: None };
+        assert_eq!(labels(&Axis::of(&three)), ["1", "2", "3"]);
+        assert_eq!(labels(&Axis::Whole { low: -1.0, high: 51.0 }), ["0", "10", "20", "30", "40", "50"]);
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub struct Stroke {
     pub width: f64,
     /// Lengths of dashes and gaps, as SVG writes them; `None` for a solid line.
     pub dashes: Option<&'static str>,
-    /// Of the band around it, from 0 to 1.
+    /// Opacity of the band around the line, from 0 to 1.
     pub band_opacity: f64,
 }
 

@@ -236,7 +236,7 @@ pub(crate) mod seconds {
     }
 }
 
-/// The same, or nothing.
+/// An optional duration, as a number of seconds.
 pub(crate) mod optional_seconds {
     use std::time::Duration;
 

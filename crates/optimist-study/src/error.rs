@@ -45,7 +45,7 @@ pub enum StudyError {
         /// What it was called.
         name: String,
     },
-    /// A study with trials cannot become another study.
+    /// The study file describes another study than the stored one.
     #[error(
         "study `{name}` was created with {what} {was}; the study file says {says}. Change `name` in the file for a new study, or \
          `optimist delete {name}` to start over"
@@ -92,7 +92,7 @@ pub enum StudyError {
         /// How it stands.
         state: &'static str,
     },
-    /// Only what failed is tried again.
+    /// Only failed and cancelled trials can be tried again.
     #[error(
         "trial {trial} is {state}; only failed and cancelled trials can be put back, `optimist enqueue` tries a point again"
     )]
@@ -104,8 +104,8 @@ pub enum StudyError {
     },
     /// A trial has one point.
     #[error(
-        "trial {trial} has a value that was measured at another point; `optimist amend` corrects that, or `optimist enqueue` \
-         and `ask` make a trial of its own"
+        "trial {trial} has a value measured at another point; correct that with `optimist amend`, or make a new trial with \
+         `optimist enqueue` and `ask`"
     )]
     OtherPoint {
         /// The number that was given.
@@ -113,8 +113,8 @@ pub enum StudyError {
     },
     /// The space of a study with trials can only become wider.
     #[error(
-        "study `{name}` was created with another space than the study file has, and a space can only get wider bounds and \
-         further choices: {problem}; change `name` in the file for a new study, or `optimist delete {name}` to start over"
+        "the parameters of study `{name}` differ from those in the study file; only wider bounds and further choices are \
+         possible: {problem}; change `name` in the file for a new study, or `optimist delete {name}` to start over"
     )]
     NotWider {
         /// Both have this name.
@@ -148,10 +148,10 @@ pub enum StudyError {
         /// What is wrong, naming the outcome.
         problem: String,
     },
-    /// A study that no study file could describe.
-    #[error("study `{name}` cannot be: {problem}")]
+    /// A definition that no study file could have.
+    #[error("study `{name}` is not valid: {problem}")]
     Unsuitable {
-        /// Its name.
+        /// The name of the study.
         name: String,
         /// What is wrong with it.
         problem: String,
@@ -165,9 +165,7 @@ pub enum StudyError {
         problem: String,
     },
     /// A note that is too long.
-    #[error(
-        "the note has {bytes} bytes, at most {most} are kept; shorten it, or put it elsewhere and link to it"
-    )]
+    #[error("the note has {bytes} bytes, the limit is {most}; shorten it, or link to a file")]
     LongNote {
         /// How long it is.
         bytes: usize,
@@ -175,7 +173,7 @@ pub enum StudyError {
         most: usize,
     },
     /// What would be stored could not be read again.
-    #[error("this cannot be stored, because it could not be read again: {problem}")]
+    #[error("this cannot be stored, because it could not be read back: {problem}")]
     Unstorable {
         /// What is wrong with it.
         problem: String,
@@ -201,7 +199,7 @@ pub enum StudyError {
     },
     /// More workers than a process can have.
     #[error(
-        "cannot start {workers} workers: {reason}; take fewer, and `optimist worker` on this machine or on others for more"
+        "cannot start {workers} workers: {reason}; use fewer, and `optimist worker` here or on other machines for more"
     )]
     TooManyWorkers {
         /// How many were wanted.
@@ -211,7 +209,7 @@ pub enum StudyError {
     },
     /// A value was measured and cannot be stored.
     #[error(
-        "trial {trial} measured {measured}, which could not be stored: {problem}; `optimist tell` takes it later"
+        "trial {trial} measured {measured}, which could not be stored: {problem}; report it later with `optimist tell`"
     )]
     Unstored {
         /// The number of the trial.
@@ -233,14 +231,14 @@ pub enum StudyError {
     },
     /// Nothing can be made of what is left of a study.
     #[error(
-        "nothing of study `{name}` can be saved: its first record, which says what it is about, is damaged"
+        "nothing of study `{name}` can be recovered: its first record, which describes the study, is damaged"
     )]
     Lost {
         /// What it was called.
         name: String,
     },
     /// A copy is not what was copied.
-    #[error("the copy of study `{name}` is not the same; check the disk, and try again")]
+    #[error("the copy of study `{name}` differs from the original; check the disk, and try again")]
     BadCopy {
         /// What it is called.
         name: String,
@@ -253,7 +251,8 @@ pub enum StudyError {
     },
     /// A record does not follow from those before it.
     #[error(
-        "record {seq} of the study is broken: {problem}; restore a copy of the storage, those before it are sound"
+        "record {seq} of the study is broken: {problem}; the records before it are intact: restore a copy of the storage, or recover \
+         them with `optimist salvage`"
     )]
     Broken {
         /// Number of the record, from 1.
@@ -271,16 +270,16 @@ impl StudyError {
 
 fn known(others: &[String]) -> String {
     match others {
-        [] => "there are no studies yet; `optimist run FILE` makes one".to_owned(),
-        [only] => format!("the only one there is `{only}`"),
-        several => format!("`optimist list` shows the {} that are", several.len()),
+        [] => "there are no studies yet; `optimist run FILE` starts one".to_owned(),
+        [only] => format!("the only study is `{only}`"),
+        several => format!("`optimist list` lists all {}", several.len()),
     }
 }
 
 fn trials_there_are(n_trials: usize) -> String {
     match n_trials {
-        0 => "it has none yet".to_owned(),
-        1 => "it has trial 0 only".to_owned(),
+        0 => "it has no trials yet".to_owned(),
+        1 => "it only has trial 0".to_owned(),
         n => format!("it has trials 0 to {}", n - 1),
     }
 }

@@ -89,7 +89,7 @@ pub struct Measurement {
 /// The values of outcomes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
-    /// Of a study whose one outcome has no name.
+    /// The value of a study with a single, unnamed outcome.
     One(Measured),
     /// By name; each is there once.
     Named(Vec<(String, Measured)>),
@@ -98,7 +98,7 @@ pub enum Values {
 /// The value of an outcome.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// Finite.
+    /// A finite number, in the user's direction.
     pub value: f64,
     /// Standard deviation of this value's noise, where it is known; finite, not negative.
     pub noise_std: Option<f64>,
@@ -148,7 +148,7 @@ impl Values {
         }
     }
 
-    /// That of an outcome.
+    /// The value of an outcome, and its noise.
     pub fn get(&self, name: &str) -> Option<Measured> {
         self.iter().find(|(known, _)| *known == name).map(|(_, one)| one)
     }
@@ -209,10 +209,7 @@ impl Measurement {
     /// What comes with the value and is too much to be stored, if so.
     pub(crate) fn excess(&self) -> Option<String> {
         if let Some(note) = self.note.as_ref().filter(|note| note.len() > TEXT_BYTES) {
-            return Some(format!(
-                "the note has {} bytes, at most {TEXT_BYTES} are kept; shorten it",
-                note.len()
-            ));
+            return Some(format!("the note has {} bytes, the limit is {TEXT_BYTES}; shorten it", note.len()));
         }
         let metrics = self.metrics.as_ref()?;
         if metrics.values().any(|value| is_deeper(value, METRICS_DEPTH - 1)) {
@@ -222,7 +219,7 @@ impl Measurement {
         }
         let n = serde_json::to_string(metrics).map_or(0, |written| written.len());
         (n > METRICS_BYTES).then(|| {
-            format!("the metrics have {n} bytes, at most {METRICS_BYTES} are kept; write them to a file, and its name here")
+            format!("the metrics have {n} bytes, the limit is {METRICS_BYTES}; write them to a file, and give its name instead")
         })
     }
 }
@@ -327,7 +324,7 @@ impl TryFrom<Written> for Measurement {
             }
             (None, Some(ByName(values)), noise) => Values::named(with_noise(values, noise)?),
             (None, None, _) => return Err("missing field `value`".to_owned()),
-            _ => return Err("`value` excludes `values` and noise by name".to_owned()),
+            _ => return Err("give either `value`, or `values` with noise by name".to_owned()),
         };
         Ok(Self { values, note, metrics })
     }

@@ -38,11 +38,11 @@ pub struct Record {
     /// Who wanted it, where that is known: the user or token of a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// What happened.
+    /// What happened to the study.
     pub event: Event,
 }
 
-/// What happened.
+/// Something that happened to a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -227,7 +227,8 @@ pub enum Source {
         /// By which engine, if not by that which the study was created with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         engine: Option<u32>,
-        /// Of a batch: it also knew that the trials from this one on, up to its own, were going to be tried.
+        /// In a batch: the first trial of the batch. The suggestion also knew that the trials from there up to its own were going
+        /// to be tried.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<usize>,
     },
@@ -316,11 +317,11 @@ impl Record {
         let unstorable = |problem: String| StudyError::Unstorable { problem };
         let body = serde_json::to_string(self).map_err(|error| unstorable(error.to_string()))?;
         if body.len() > RECORD_BYTES {
-            return Err(unstorable(format!("it has {} bytes, at most {RECORD_BYTES} are kept", body.len())));
+            return Err(unstorable(format!("it has {} bytes, the limit is {RECORD_BYTES}", body.len())));
         }
         match Self::from_json(&body) {
             Ok(read) if read == *self => Ok(body),
-            Ok(_) => Err(unstorable("it would come back as something else".to_owned())),
+            Ok(_) => Err(unstorable("it would not read back unchanged".to_owned())),
             Err(error) => Err(unstorable(error.to_string())),
         }
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 /// Where the system shows its processes.
 const PROC: &str = "/proc";
 
-/// This process.
+/// A process on a machine, as leases name it: enough to find out whether it has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Identity {
     /// For people: `host/pid`.
@@ -21,7 +21,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// That of the current process.
+    /// The identity of the current process.
     pub fn current() -> Self {
         let (host, pid) = (host(), pid());
         let name = format!("{host}/{pid}");

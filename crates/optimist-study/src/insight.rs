@@ -11,7 +11,7 @@ use crate::state::{State, Update};
 pub struct StudyInsight<'s> {
     state: &'s State,
     outcome: usize,
-    /// Of values to maximise.
+    /// Fitted to values to be maximised: those of minimised outcomes have their sign flipped.
     model: Insight,
     /// The trial of each of its observations.
     trials: Vec<usize>,

@@ -31,9 +31,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Features, all of them on unless you say `default-features = false`: `sqlite` (storage in a file, imports of Optuna's
-//! databases), `postgres` (storage in a database server), `command` (trials measured by the user's command; on Unix only).
-//! Without them the crate builds wherever the standard library does, and keeps studies in memory or in a
+//! Features that are on by default: `sqlite` (storage in a file, imports of Optuna's databases), `postgres` (storage in a
+//! database server), `http` (an Optimist server as storage) and `command` (trials measured by the user's command; on Unix
+//! only). Off by default: `schema` (JSON schemas of what [`view`] has). Without features the crate builds wherever the standard library does, and keeps studies in memory or in a
 //! [`log::Backend`] of your own.
 
 #[cfg(all(feature = "command", not(unix)))]

@@ -148,10 +148,10 @@ impl Outcomes {
     /// If there are none or too many, a name cannot be one, or a number is not finite.
     pub fn new(outcomes: Vec<NamedOutcome>) -> Result<Self, String> {
         if outcomes.is_empty() {
-            return Err("a study has at least one outcome".to_owned());
+            return Err("a study needs at least one outcome".to_owned());
         }
         if outcomes.len() > MOST {
-            return Err(format!("a study has at most {MOST} outcomes, got {}", outcomes.len()));
+            return Err(format!("a study can have at most {MOST} outcomes, got {}", outcomes.len()));
         }
         let n_goals = outcomes.iter().filter(|outcome| outcome.is_goal()).count();
         for (i, outcome) in outcomes.iter().enumerate() {
@@ -159,7 +159,7 @@ impl Outcomes {
                 return Err(problem);
             }
             if outcomes[..i].iter().any(|other| other.name == outcome.name) {
-                return Err(format!("outcome `{}` is there twice", outcome.name));
+                return Err(format!("there are two outcomes `{}`", outcome.name));
             }
         }
         Ok(Self(outcomes))
@@ -170,7 +170,7 @@ impl Outcomes {
         &self.0
     }
 
-    /// Their names.
+    /// The names of all outcomes, in the order of declaration.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|outcome| outcome.name.as_str())
     }
@@ -201,7 +201,7 @@ impl Outcomes {
         }
     }
 
-    /// The goals.
+    /// The outcomes to maximise or minimise.
     pub fn goals(&self) -> impl Iterator<Item = &NamedOutcome> {
         self.0.iter().filter(|outcome| outcome.is_goal())
     }
@@ -212,7 +212,7 @@ impl Outcomes {
         goals.next().filter(|_| goals.next().is_none())
     }
 
-    /// The constraints.
+    /// The outcomes with a bound that makes a trial feasible.
     pub fn constraints(&self) -> impl Iterator<Item = &NamedOutcome> {
         self.0.iter().filter(|outcome| !outcome.is_goal())
     }
@@ -333,11 +333,11 @@ impl Outcomes {
     /// That `name` is not an outcome, and which one may be meant.
     pub fn unknown(&self, name: &str) -> String {
         if self.is_one() {
-            return format!("there is no outcome `{name}`: the study has one, which is just `value`");
+            return format!("there is no outcome `{name}`: the study has a single value");
         }
         if name == VALUE {
             let first = &self.0[0].name;
-            return format!("the study has named outcomes: give `{first}` and so on, not one value");
+            return format!("the study has named outcomes: give `{first}` and so on, not a single value");
         }
         match nearest(name, self.names()) {
             Some(meant) => format!("there is no outcome `{name}`; did you mean `{meant}`?"),
@@ -359,19 +359,19 @@ impl Outcomes {
         misfit(
             plan.target.is_some(),
             "target",
-            "no one value is good enough; say what is with `at_least` or `at_most`",
-            "what is good enough is what keeps the constraints",
+            "no single value is good enough; use `at_least` or `at_most`",
+            "a point is good enough if it is feasible",
         );
         misfit(
             plan.min_gain.is_some(),
             "min_gain",
-            "a gain in several goals at once is not a number of one of them; use `trials` or `max_time`",
+            "a gain in several goals at once is not a single number; use `trials` or `max_time`",
             "without one there is nothing to gain; use `trials` or `max_time`",
         );
         misfit(
             plan.replicates > 1,
             "replicates",
-            "there is no one best point to measure again; enqueue points of the front, or give `noise_std`",
+            "there is no single best point to measure again; enqueue points of the front, or give `noise_std`",
             "there is no best point to measure again; enqueue a point, or give `noise_std`",
         );
         misfits
@@ -398,7 +398,7 @@ impl NamedOutcome {
                 Some(format!("`{key}` of outcome `{name}` must be a finite number, got {number}"))
             }
             Some(("reference", _)) if n_goals == 1 => Some(format!(
-                "`reference` of outcome `{name}` says nothing where there is one goal; drop it, or use `at_least` or `at_most`"
+                "`reference` of outcome `{name}` has no effect with a single goal; drop it, or use `at_least` or `at_most`"
             )),
             _ => None,
         }
@@ -446,7 +446,7 @@ impl TryFrom<Written> for Outcomes {
             (Some(direction), None) => Ok(Self::one(direction)),
             (None, Some(outcomes)) => Self::new(outcomes),
             (None, None) => Err("missing field `direction`, or `outcomes`".to_owned()),
-            (Some(_), Some(_)) => Err("`direction` and `outcomes` exclude each other".to_owned()),
+            (Some(_), Some(_)) => Err("give either `direction` or `outcomes`, not both".to_owned()),
         }
     }
 }

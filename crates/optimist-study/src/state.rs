@@ -61,7 +61,7 @@ pub struct State {
 pub struct Note {
     /// When: milliseconds since 1970.
     pub at: u64,
-    /// Markdown.
+    /// The text, as Markdown.
     pub text: String,
 }
 
@@ -107,14 +107,14 @@ pub enum Update {
 /// What came of a trial, as the optimizer is told.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Told {
-    /// Of the one outcome that there is.
+    /// In a study with a single outcome.
     One(Outcome),
-    /// Of each outcome, in the order of declaration.
+    /// One for each outcome, in the order of declaration.
     Several(Box<[Outcome]>),
 }
 
 impl Told {
-    /// By outcome.
+    /// One for each outcome, in the order of declaration.
     pub fn outcomes(&self) -> &[Outcome] {
         match self {
             Self::One(outcome) => std::slice::from_ref(outcome),
@@ -130,7 +130,10 @@ impl State {
     /// If that is not the beginning of a study.
     pub fn new(record: Record) -> Result<Self, StudyError> {
         let Record { seq: 1, at, event: Event::Created { definition, engine, .. }, .. } = record else {
-            return Err(StudyError::broken(record.seq, "a study begins with `created`, as record 1"));
+            return Err(StudyError::broken(
+                record.seq,
+                "the log of a study starts with `created`, as record 1",
+            ));
         };
         let updates = vec![Update::Planned { trials: definition.plan.trials }];
         Ok(Self {
@@ -161,7 +164,7 @@ impl State {
     pub fn apply(&mut self, record: Record) -> Result<(), StudyError> {
         let Record { seq, at, event, .. } = record;
         if seq != self.head + 1 {
-            let problem = format!("after record {} comes record {seq}: some are missing", self.head);
+            let problem = format!("record {} is followed by record {seq}: some are missing", self.head);
             return Err(StudyError::broken(seq, problem));
         }
         self.apply_event(at, event).map_err(|problem| StudyError::broken(seq, problem))?;
@@ -171,7 +174,7 @@ impl State {
 
     fn apply_event(&mut self, at: u64, event: Event) -> Result<(), String> {
         match event {
-            Event::Created { .. } => return Err("a study is created once".into()),
+            Event::Created { .. } => return Err("a study can only be created once".into()),
             Event::Changed { plan } => self.change(*plan),
             Event::Enqueued { params } => self.queue.push_back(params),
             Event::Asked { trial, params, source, worker, why } => {
@@ -262,7 +265,7 @@ impl State {
         match source {
             Source::Enqueued => {
                 let place = self.queue.iter().position(|queued| queued == params);
-                let place = place.ok_or("a point is tried as enqueued that is not in the queue")?;
+                let place = place.ok_or("the trial uses an enqueued point that isn't in the queue")?;
                 self.queue.remove(place);
             }
             Source::Suggested { gain, .. } => {
@@ -509,7 +512,7 @@ impl Trial {
         at: u64,
     ) -> Self {
         let state = if measured.is_some() { TrialState::Complete } else { TrialState::Failed };
-        let reason = reason.unwrap_or_else(|| "it failed where it was tried".to_owned());
+        let reason = reason.unwrap_or_else(|| "it failed where it was run".to_owned());
         let failure = Failure { kind: None, reason, stderr: None, known: known.map(Box::new) };
         let failure = measured.is_none().then_some(failure);
         Self {

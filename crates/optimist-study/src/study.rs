@@ -75,7 +75,7 @@ pub struct Import {
     pub params: Assignment,
     /// Its value, or why it has none.
     pub outcome: Result<Measurement, String>,
-    /// Of one that has none in a study of several outcomes, those that were measured all the same.
+    /// With several outcomes: those that a failed trial was measured for.
     pub known: Option<Measurement>,
 }
 
@@ -88,7 +88,7 @@ pub struct Imported {
     pub n_added: usize,
 }
 
-/// Opening.
+/// Creating and opening studies.
 impl Study {
     /// Begins a study.
     ///
@@ -205,7 +205,7 @@ impl Study {
     }
 }
 
-/// Looking.
+/// Looking at a study.
 impl Study {
     /// Says who wants what is done from now on, for the log; `None` if nobody needs to know.
     pub fn act_for(&mut self, by: Option<&str>) {

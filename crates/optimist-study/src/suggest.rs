@@ -162,7 +162,7 @@ impl Sampler {
         Some((recommended, trial))
     }
 
-    /// Of several outcomes, what there is to choose from in the end, and the trials that tried it: a front, or one point.
+    /// With several outcomes, the points to choose from in the end, with the trials that tried them: a front, or one point.
     pub fn front(&self) -> Vec<(Candidate, Option<usize>)> {
         let tried = |candidate: Candidate| {
             let trial = self.trial_at(&candidate.x);
@@ -171,7 +171,7 @@ impl Sampler {
         self.optimizer.front().into_iter().map(tried).collect()
     }
 
-    /// Of one goal with constraints, the best points, the point to bet on first, with all that is believed of them.
+    /// With one goal and constraints, the best points with what is believed of them; the point to bet on comes first.
     pub fn feasible_ranking(&self, n: usize) -> Vec<(Candidate, Option<usize>)> {
         let first = self.front().into_iter().next();
         let is_first = |x: &[f64]| first.as_ref().is_some_and(|(first, _)| first.x == x);

@@ -53,7 +53,7 @@ pub struct Amended {
     /// What had been measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<f64>,
-    /// The same of several outcomes.
+    /// With several outcomes: the measurements before the amendment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measurements: Vec<Measurement>,
     /// What it was thought to be run with, if that is another point.

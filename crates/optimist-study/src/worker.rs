@@ -119,7 +119,7 @@ pub fn work(
 ) -> Result<(Study, Ending), StudyError> {
     let too_many = |reason: String| StudyError::TooManyWorkers { workers, reason };
     if workers > MAX_WORKERS {
-        return Err(too_many(format!("one process has {MAX_WORKERS} at the most")));
+        return Err(too_many(format!("a process can have at most {MAX_WORKERS}")));
     }
     let run = Run::new(study, workers, interrupt);
     let (notices, received) = mpsc::channel();
@@ -154,7 +154,7 @@ pub fn work(
     Ok((study, ending.unwrap_or(over)))
 }
 
-/// One worker.
+/// What one thread works with.
 struct Worker<'a> {
     run: &'a Run<'a>,
     notices: Sender<Notice>,

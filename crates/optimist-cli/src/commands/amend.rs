@@ -16,16 +16,18 @@ use crate::storage::StudyArgs;
 const EXAMPLES: &str = "\
 Examples:
   optimist amend film 7 71.5 --reason 'mistyped as 715'
-  optimist amend film 7 --with temperature=186       it was run with another temperature than it was asked for
-  optimist amend net 7 accuracy=0.39                 of several outcomes the others stay
+  optimist amend film 7 --with temperature=186    was run at 186
+  optimist amend net 7 accuracy=0.39              keeps its other outcomes
   optimist amend film 7 --failed --reason 'wrong gas bottle'
-  optimist amend film 7 --cancelled                  as if it had never been asked for; it does not count
+  optimist amend film 7 --cancelled               as if it was never asked for
 
-The new value takes the place of all values that were told; note, metrics and noise stay unless they are given. The log
-keeps what it said before, and `optimist trials --json` tells. The optimizer learns as if this had been told in the first
-place.
+The new value replaces every value reported for the trial. Note, metrics and
+noise stay unless you give new ones. The log keeps the previous values;
+`optimist trials --json` shows them. The optimizer learns as if the new value
+had been reported in the first place.
 
-Exit status: 0 if that is stored, 1 if it cannot be, 2 if the command line is wrong.";
+Exit status: 0 if the correction is stored, 1 if it can't be, 2 if the command
+line is wrong.";
 
 /// Options of `optimist amend`.
 #[derive(Debug, Args)]
@@ -36,25 +38,25 @@ pub struct AmendArgs {
     study: StudyArgs,
     /// Number of a trial that has ended
     trial: usize,
-    /// What was actually measured: a finite number; of several outcomes NAME=NUMBER, for those that were wrong
+    /// The value actually measured, a finite number; with several outcomes, NAME=NUMBER for each wrong one
     #[arg(value_parser = told, allow_negative_numbers = true, conflicts_with_all = ["failed", "cancelled"])]
     value: Vec<Told>,
-    /// A value that was actually used, as name=value; can be repeated
+    /// A parameter value that was actually used, as name=value; can be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     with: Vec<String>,
-    /// There is no value at this point
+    /// The trial has no value: it failed
     #[arg(long, conflicts_with = "cancelled")]
     failed: bool,
-    /// Nobody measured the trial, and nobody will
+    /// Nobody has measured the trial, and nobody will
     #[arg(long)]
     cancelled: bool,
-    /// Standard deviation of the value's noise
+    /// Standard deviation of the noise in the value
     #[arg(long, value_name = "NUMBER", value_parser = told, allow_negative_numbers = true, requires = "value")]
     noise_std: Vec<Told>,
-    /// A remark to keep with the value
+    /// A note to store with the value
     #[arg(long, value_name = "TEXT", requires = "value")]
     note: Option<String>,
-    /// Further results to keep with the value, as a JSON object
+    /// Further results to store with the value, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = metrics, requires = "value")]
     metrics: Option<Map<String, Value>>,
     /// Reason for the correction; with --failed, why there is no value
@@ -65,7 +67,7 @@ pub struct AmendArgs {
     json: bool,
 }
 
-/// Amends; errors are printed by `main`.
+/// Stores the correction and prints the trial as it is now.
 pub fn execute(args: AmendArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open()?;
     let with = read_pairs(&args.with, &study.state().definition().space)?;
@@ -106,7 +108,7 @@ fn outcome(
 fn in_words(state: &State, trial: &Trial, kept: Kept) -> String {
     let number = trial.number;
     if kept == Kept::Already {
-        return format!("trial {number} already says so in the log; nothing was stored");
+        return format!("trial {number} already says so; nothing was stored");
     }
     let outcomes = state.outcomes();
     let now = match trial.state {

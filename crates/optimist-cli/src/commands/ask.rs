@@ -14,13 +14,15 @@ use crate::storage::AnyStudyArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist ask film                  the next trial: set it up, measure it, tell
+  optimist ask film                  the next trial to measure
   optimist ask film -n 4 --worker anna
-  optimist ask film --json           {\"trial\": 7, \"params\": {\"temperature\": 181.2}, ...}
-  optimist ask film --lease 86400    put back if no value is reported within a day
+  optimist ask film --json           {\"trial\": 7, \"params\": {\"x\": 181.2}, ...}
+  optimist ask film --lease 86400    put back unless told within a day
 
-The trial is yours until you tell its value (`optimist tell`) or that there is none (`optimist fail`), however long
-that takes; --lease sets a limit. What waits comes first, then what was enqueued, then what the optimizer suggests.
+The trial is yours until you report its value (`optimist tell`) or that there
+is none (`optimist fail`), however long that takes; --lease sets a limit.
+Trials that were put back come first, then enqueued points, then suggestions
+of the optimizer.
 
 Exit status: 0 if there is a trial, 1 if not, 2 if the command line is wrong.";
 
@@ -36,7 +38,7 @@ pub struct AskArgs {
     /// Put the trial back if its value is not reported within this many seconds [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     lease: Option<Duration>,
-    /// Who measures it, as `optimist show` displays
+    /// Who measures it; `optimist show` displays the name
     #[arg(long, value_name = "NAME")]
     worker: Option<String>,
     /// Print one JSON object for each trial
@@ -44,7 +46,7 @@ pub struct AskArgs {
     json: bool,
 }
 
-/// Asks; errors are printed by `main`.
+/// Asks for trials and prints them with the command that reports their values.
 pub fn execute(args: AskArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open_to_ask()?;
     study.reclaim()?;
@@ -64,7 +66,7 @@ pub fn execute(args: AskArgs) -> anyhow::Result<ExitCode> {
     }
     let planned = study.definition().plan.trials;
     if study.n_counted() > planned {
-        say(format!("note: this is beyond the {planned} trials that were planned"));
+        say(format!("note: this is beyond the {planned} planned trials"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -16,12 +16,14 @@ const EXAMPLES: &str = "\
 Examples:
   optimist backup monday.db
   optimist backup monday.db --storage postgres://lab@server/studies
-  optimist show film --storage monday.db             a backup is a storage like any other
+  optimist show film --storage monday.db    a backup is an ordinary storage
 
-Others may go on with the studies meanwhile: each is copied as it stands at one moment. The copy is read again and compared
-before it gets its name. Leases stay behind, so that trials that ran are taken up again in the copy.
+Works while studies are running: each study is copied as it is at one moment.
+The copy is read back and compared before it gets its name. Leases aren't
+copied: the copy takes trials that were running as put back.
 
-Exit status: 0 if every study is copied, 1 if not, and then there is no FILE; 2 if the command line is wrong.";
+Exit status: 0 if every study is copied; 1 if not, and then there is no FILE;
+2 if the command line is wrong.";
 
 /// Options of `optimist backup`.
 #[derive(Debug, Args)]
@@ -36,7 +38,7 @@ pub struct BackupArgs {
     json: bool,
 }
 
-/// Copies; errors are printed by `main`.
+/// Copies every study to a new file, under a temporary name until it is verified.
 pub fn execute(args: BackupArgs) -> anyhow::Result<ExitCode> {
     let (storage, file) = (args.storage.storage()?, &args.file);
     let place = file.display();
@@ -44,14 +46,14 @@ pub fn execute(args: BackupArgs) -> anyhow::Result<ExitCode> {
         bail!("{place} already exists; choose another name, or remove it");
     }
     if !storage.exists()? {
-        bail!("there is no {storage}, and so nothing to copy");
+        bail!("nothing to back up: {storage} does not exist");
     }
     let mut name = file.as_os_str().to_owned();
     name.push(".partial");
     let partial = PathBuf::from(name);
     if partial.exists() {
         bail!(
-            "{} is there: another backup is under way, or was interrupted; remove it then",
+            "{} already exists: another backup is running, or was interrupted; in that case remove the file",
             partial.display()
         );
     }
@@ -61,7 +63,7 @@ pub fn execute(args: BackupArgs) -> anyhow::Result<ExitCode> {
         return Err(copied.map(drop).unwrap_err().into());
     };
     if copied.is_empty() {
-        bail!("there are no studies in {storage}, and so nothing to copy");
+        bail!("nothing to back up: there are no studies in {storage}");
     }
     std::fs::rename(&partial, file).with_context(|| format!("cannot make {place}"))?;
     if args.json {
@@ -72,10 +74,7 @@ pub fn execute(args: BackupArgs) -> anyhow::Result<ExitCode> {
         let records: usize = copied.iter().map(|(_, records)| records).sum();
         let studies =
             if copied.len() == 1 { "1 study".to_owned() } else { format!("{} studies", copied.len()) };
-        print(format!(
-            "{studies} with {} copied to {place}, read again and found the same",
-            count(records, "record")
-        ))?;
+        print(format!("{studies} with {} copied to {place} and verified", count(records, "record")))?;
     }
     Ok(ExitCode::SUCCESS)
 }

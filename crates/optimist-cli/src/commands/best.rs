@@ -18,14 +18,17 @@ Examples:
   optimist best film
   optimist best film --json | jq .params
   optimist best film -n 5
-  optimist best net --json | jq '.points[] | select(.knee)'      several goals
+  optimist best net --json | jq '.points[] | select(.knee)'    several goals
 
-Of several goals it shows the front: points that no other is expected to beat in all of them, with what they cover and the
-knee. With constraints it says how likely a point keeps them.
+Shows the point to bet on: the one with the best expected value, according to
+the optimizer's model. The best observed value may just have been lucky, and
+is shown beside it. -n ranks by expected value, too; an optimizer without a
+model expects what was observed.
 
-The first is the point to bet on: that with the best expected value, by the optimizer's model. The best observed value
-may just have been lucky, and is shown beside it. The further ones of -n are by expected value, too; an optimizer without
-a model expects what was observed.
+With several goals it shows the front: the points that no other is expected to
+beat in every goal, the hypervolume they cover, and the knee, which trades the
+goals off most evenly. With constraints it shows how likely each point is
+feasible.
 
 Exit status: 0 if there is a value, 1 if not, 2 if the command line is wrong.";
 
@@ -35,7 +38,7 @@ Exit status: 0 if there is a value, 1 if not, 2 if the command line is wrong.";
 pub struct BestArgs {
     #[command(flatten)]
     study: AnyStudyArgs,
-    /// Number of points to show [default: 1, or the whole front of several goals]
+    /// Number of points to show [default: 1, or the whole front]
     #[arg(short, long = "number", value_name = "K")]
     n: Option<NonZeroUsize>,
     /// Print one JSON object for each point
@@ -43,7 +46,7 @@ pub struct BestArgs {
     json: bool,
 }
 
-/// Shows the best points; errors are printed by `main`.
+/// Shows the best points.
 pub fn execute(args: BestArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open()?;
     if study.state().outcomes().search() == Search::Front {
@@ -68,8 +71,8 @@ pub fn execute(args: BestArgs) -> anyhow::Result<ExitCode> {
 fn execute_front(study: &mut Study, args: &BestArgs) -> anyhow::Result<ExitCode> {
     let Some(mut front) = study.front()? else {
         bail!(
-            "study `{}` has no trial yet of which every outcome was measured, so there is no front; `optimist show` tells how \
-             it stands",
+            "study `{}` has no front yet: every outcome must have been measured in at least one trial; `optimist show` shows \
+             its status",
             study.name()
         );
     };

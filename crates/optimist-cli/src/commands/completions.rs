@@ -10,19 +10,19 @@ use crate::args::Cli;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist completions bash > ~/.local/share/bash-completion/completions/optimist
-  optimist completions zsh > ~/.zfunc/_optimist          with ~/.zfunc in $fpath
+  optimist completions bash >> ~/.bash_completion
+  optimist completions zsh > ~/.zfunc/_optimist        with ~/.zfunc in $fpath
   optimist completions fish > ~/.config/fish/completions/optimist.fish";
 
 /// Options of `optimist completions`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CompletionsArgs {
-    /// For which shell
+    /// The shell to complete in
     shell: Shell,
 }
 
-/// Prints the script; errors are printed by `main`.
+/// Prints the script.
 pub fn execute(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "optimist", &mut script);

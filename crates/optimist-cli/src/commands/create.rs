@@ -14,15 +14,18 @@ use crate::storage::StorageArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist create film.toml                  then `optimist ask film`, `optimist tell film 0 81.5`
+  optimist create film.toml                  then `optimist ask film`
   optimist create film.toml --name film-2    a second study of the same kind
-  optimist create film.jsonl                 a study from the log that `optimist export` wrote
-  optimist create sim.toml --storage postgres://me@lab/studies    then `optimist worker sim` anywhere
+  optimist create film.jsonl                 from what `optimist export` wrote
+  optimist create sim.toml --storage postgres://me@lab/studies
 
-Run again after the file has changed, it adopts the new plan (trials, objective, stopping). A study file without
-[objective] is for a person who measures; `optimist run` also creates the study, and then runs it.
+Run it again after changing the file to adopt the new plan (trials, objective,
+when to stop). A study file without [objective] is for a person who measures;
+workers can run any other (`optimist worker`), on any machine. `optimist run`
+creates the study too, and then runs it.
 
-Exit status: 0 if the study is there, 1 if it cannot be, 2 if the file or the command line is wrong.";
+Exit status: 0 if the study is there, 1 if it can't be created, 2 if the file
+or the command line is wrong.";
 
 /// Options of `optimist create`.
 #[derive(Debug, Args)]
@@ -40,7 +43,7 @@ pub struct CreateArgs {
     json: bool,
 }
 
-/// Creates the study; errors are printed by `main`.
+/// Creates the study.
 pub fn execute(args: CreateArgs) -> anyhow::Result<ExitCode> {
     let storage = args.storage.storage()?;
     let unreadable = |reason| StudyFileError::Unreadable { path: args.file.clone(), reason };
@@ -68,15 +71,16 @@ pub fn execute(args: CreateArgs) -> anyhow::Result<ExitCode> {
         let file = args.file.display();
         print(match (was_there, n_trials) {
             (true, _) => {
-                format!("study `{name}` already exists in {storage}; its plan is now that of {file}")
+                format!("study `{name}` already exists in {storage}; its plan is now the one in {file}")
             }
             (false, 0) => format!("study `{name}` is in {storage}"),
             (false, n) => format!("study `{name}` is in {storage}, with {}", count(n, "trial")),
         })?;
         if !was_there && state.plan().objective.is_none() {
             say(format!(
-                "next: `optimist ask {name}` says what to measure, `optimist tell {name} TRIAL {}` takes it",
-                what_to_tell(state.outcomes())
+                "next: `optimist ask {name}` says what to measure, `optimist tell {name} TRIAL {}` reports {}",
+                what_to_tell(state.outcomes()),
+                if state.outcomes().is_one() { "the value" } else { "the values" },
             ));
         }
     }

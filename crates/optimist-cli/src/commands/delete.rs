@@ -13,9 +13,10 @@ use crate::storage::StudyArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist export film film.jsonl && optimist delete film --yes      with a copy
+  optimist export film film.jsonl && optimist delete film --yes
 
-Exit status: 0 if it is gone, 1 if it is still there, 2 if the command line is wrong.";
+Exit status: 0 if the study is deleted, 1 if not, 2 if the command line is
+wrong.";
 
 /// Options of `optimist delete`.
 #[derive(Debug, Args)]
@@ -34,22 +35,23 @@ pub struct DeleteArgs {
     json: bool,
 }
 
-/// Deletes the study; errors are printed by `main`.
+/// Deletes the study.
 pub fn execute(args: DeleteArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open()?;
     study.reclaim()?;
     let (name, n_trials, n_running) =
         (study.name().to_owned(), study.state().trials().len(), study.state().running().count());
     if n_running > 0 && !args.force {
-        let are = if n_running == 1 { "1 trial runs" } else { &format!("{n_running} trials run") };
-        bail!("{are} in study `{name}`; `optimist show {name}` lists them; --force deletes the study anyway");
+        let are =
+            if n_running == 1 { "1 trial is running" } else { &format!("{n_running} trials are running") };
+        bail!("{are} in study `{name}`; `optimist show {name}` lists them, --force deletes the study anyway");
     }
     if !args.yes {
         if !io::stdin().is_terminal() {
-            bail!("study `{name}` is only deleted after confirmation; pass --yes to skip the question");
+            bail!("deleting study `{name}` needs confirmation; pass --yes to skip it");
         }
         let question =
-            format!("delete study `{name}` with its {} for good? [y/N] ", count(n_trials, "trial"));
+            format!("permanently delete study `{name}` with its {}? [y/N] ", count(n_trials, "trial"));
         if !says_yes(&question, &mut io::stdin().lock(), &mut io::stderr())? {
             bail!("study `{name}` was not deleted");
         }
@@ -58,7 +60,7 @@ pub fn execute(args: DeleteArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         print_json(&json!({ "study": name, "deleted": true, "trials": n_trials }))?;
     } else {
-        print(format!("study `{name}` is deleted, with its {}", count(n_trials, "trial")))?;
+        print(format!("deleted study `{name}` with its {}", count(n_trials, "trial")))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -16,9 +16,11 @@ Examples:
   optimist enqueue film temperature=180 minutes=40 gas=argon
   optimist enqueue film '{\"temperature\": 180, \"minutes\": 40, \"gas\": \"argon\"}'
 
-Every active parameter needs a value. The point is tried before the optimizer is asked again, and counts as any other.
+Every active parameter needs a value. The point is tried before anything that
+the optimizer suggests, and counts as a trial like any other.
 
-Exit status: 0 if it is in the queue, 1 if it is not in the space, 2 if the command line is wrong.";
+Exit status: 0 if the point is in the queue, 1 if it isn't in the space, 2 if
+the command line is wrong.";
 
 /// Options of `optimist enqueue`.
 #[derive(Debug, Args)]
@@ -34,7 +36,7 @@ pub struct EnqueueArgs {
     json: bool,
 }
 
-/// Puts the point in the queue; errors are printed by `main`.
+/// Puts the point in the queue.
 pub fn execute(args: EnqueueArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open()?;
     let params = read(&args.point, &study.state().definition().space)?;

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Args;
 use optimist_study::Study;
+use optimist_study::view::number::count;
 use serde_json::json;
 
 use crate::show::{print, print_json};
@@ -17,13 +18,14 @@ use crate::storage::StudyArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist export film film.jsonl            nothing is lost: every record, to the last bit
+  optimist export film film.jsonl            every record, bit for bit
   optimist export film - | gzip > film.jsonl.gz
-  optimist create film.jsonl --storage postgres://me@lab/studies      the same study, elsewhere
+  optimist create film.jsonl --storage other.db      the same study elsewhere
 
 For spreadsheets and data frames see `optimist trials --format csv`.
 
-Exit status: 0 if it is written, 1 if not, 2 if the command line is wrong.";
+Exit status: 0 if the file is written, 1 if not, 2 if the command line is
+wrong.";
 
 /// Options of `optimist export`.
 #[derive(Debug, Args)]
@@ -36,12 +38,12 @@ pub struct ExportArgs {
     /// Overwrite an existing file
     #[arg(long)]
     force: bool,
-    /// Print the result as a JSON object; not with -, whose output is JSON lines already
+    /// Print the result as a JSON object; no effect with -, whose output is JSON lines
     #[arg(long)]
     json: bool,
 }
 
-/// Writes the log; errors are printed by `main`.
+/// Writes the log.
 pub fn execute(args: ExportArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open()?;
     if args.file.as_os_str() == "-" {
@@ -62,7 +64,11 @@ pub fn execute(args: ExportArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         print_json(&json!({ "study": study.name(), "file": args.file, "records": n_records }))?;
     } else {
-        print(format!("{n_records} records of study `{}` are in {shown}", study.name()))?;
+        print(format!(
+            "exported study `{}` to {shown}: {}",
+            study.name(),
+            count(n_records as usize, "record")
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -14,13 +14,13 @@ use crate::storage::StudyArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist fail film 7 --reason 'the film peeled off'     the optimizer learns to stay away from there
-  optimist fail film 7 --retry --reason 'power cut'       put back for the next `ask`
-  optimist fail film 7 --cancel                           nobody will measure it; it does not count
-  optimist fail crane 7 mass=3.2 --reason 'it diverged'   of several outcomes, one was measured all the same
+  optimist fail film 7 --reason 'it peeled off'       the optimizer avoids it
+  optimist fail film 7 --retry --reason 'power cut'   put back for another try
+  optimist fail film 7 --cancel                       doesn't count
+  optimist fail crane 7 mass=3.2 --reason diverged    keeps what was measured
 
-Exit status: 0 if that is stored, 1 if the trial has a value or there is none of that number, 2 if the command line
-is wrong.";
+Exit status: 0 if the failure is stored, 1 if the trial has a value or doesn't
+exist, 2 if the command line is wrong.";
 
 /// Options of `optimist fail`.
 #[derive(Debug, Args)]
@@ -30,16 +30,16 @@ pub struct FailArgs {
     study: StudyArgs,
     /// Number of the trial, as given by `optimist ask`
     trial: usize,
-    /// Of several outcomes, those that were measured all the same, as NAME=NUMBER
+    /// Outcomes measured before the failure, as NAME=NUMBER; for studies with several outcomes
     #[arg(value_name = "KNOWN", value_parser = told, conflicts_with_all = ["cancel", "retry"])]
     known: Vec<Told>,
     /// Why there is no value
     #[arg(long, value_name = "TEXT", default_value = "reported as failed")]
     reason: String,
-    /// Blame bad luck, not the point: put the trial back, unless it was tried `max_attempts` times
+    /// Not the point's fault: put the trial back, unless it was tried `max_attempts` times
     #[arg(long, conflicts_with = "cancel")]
     retry: bool,
-    /// Drop the trial as if it had never been asked for; the optimizer learns nothing from it
+    /// Drop the trial as if it had never been asked for; the optimizer learns nothing
     #[arg(long, conflicts_with = "reason")]
     cancel: bool,
     /// Print the trial as a JSON object
@@ -47,7 +47,7 @@ pub struct FailArgs {
     json: bool,
 }
 
-/// Stores the failure; errors are printed by `main`.
+/// Stores the failure.
 pub fn execute(args: FailArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open_to_tell()?;
     let kept = if args.cancel {
@@ -74,13 +74,13 @@ pub fn execute(args: FailArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The outcomes that were measured all the same.
+/// The outcomes measured before the failure.
 fn known(told: &[Told], outcomes: &Outcomes) -> anyhow::Result<Option<Box<Measurement>>> {
     if told.is_empty() {
         return Ok(None);
     }
     if outcomes.is_one() {
-        bail!("a failed trial has no value; `optimist tell` takes one, if there is one after all");
+        bail!("`fail` doesn't take a value; use `optimist tell`");
     }
     let measured = measured(told, &[], outcomes)?;
     if let Some((name, _)) =
@@ -100,14 +100,14 @@ fn in_words(trial: &Trial, max_attempts: usize, kept: Kept) -> String {
     let (number, word) = (trial.number, trial.state.word());
     let Trial { attempts, .. } = *trial;
     match (kept, trial.state) {
-        (Kept::Already, _) => format!("trial {number} is {word} already; nothing was stored"),
+        (Kept::Already, _) => format!("trial {number} is already {word}; nothing was stored"),
         (Kept::Stored, TrialState::Waiting) => {
             format!("trial {number} is back in the queue: attempt {} of {max_attempts}", attempts + 1)
         }
         (Kept::Stored, TrialState::Failed) if attempts > 1 => {
-            format!("trial {number} has failed; that was attempt {attempts}")
+            format!("trial {number} failed on attempt {attempts}")
         }
-        (Kept::Stored, TrialState::Failed) => format!("trial {number} has failed"),
+        (Kept::Stored, TrialState::Failed) => format!("trial {number} failed"),
         (Kept::Stored, _) => format!("trial {number} is {word}"),
     }
 }

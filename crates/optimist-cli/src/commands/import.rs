@@ -14,17 +14,20 @@ use crate::storage::StorageArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist import coating notebook.csv --value thickness --map temp=temperature
-  optimist import coating german.csv --decimal comma              if it cannot tell what 1,234 is
-  optimist import tune earlier.jsonl --dry-run                    only say what would happen
-  optimist import tune sqlite:///optuna.db --optuna-study tune    into a study that is there
-  optimist import tune optuna.db --create                         and make the study after Optuna's
+  optimist import film notebook.csv --value thickness --map temp=temperature
+  optimist import film german.csv --decimal comma     if 1,234 is ambiguous
+  optimist import tune earlier.jsonl --dry-run        changes nothing
+  optimist import tune sqlite:///optuna.db --optuna-study tune
+  optimist import tune optuna.db --create             copies the search space
 
-A table has one row per trial, a column for each parameter and one for the value; an empty cell means that the parameter is
-inactive, the value `failed` that the trial gave none. Separators and decimal commas are recognised. Either all rows are
-imported or none. Rows that were imported before, with the same parameters and the same value, are not imported again.
+A table has one row per trial, with a column for each parameter and one for
+the value. An empty cell means that the parameter is inactive; the value
+`failed` means that the trial failed. Separators and decimal commas are
+detected. Either every row is imported or none is. Rows with the parameters
+and value of one imported earlier are skipped.
 
-Exit status: 0 if the rows are in the study, 1 if not, 2 if the command line is wrong.";
+Exit status: 0 if the rows are in the study, 1 if not, 2 if the command line
+is wrong.";
 
 /// Options of `optimist import`.
 #[derive(Debug, Args)]
@@ -36,22 +39,22 @@ pub struct ImportArgs {
     file: String,
     #[command(flatten)]
     storage: StorageArgs,
-    /// The column of the value [default: value]; several outcomes have columns of their names
+    /// The column of the value [default: value]; with several outcomes, each has a column of its name
     #[arg(long, value_name = "COLUMN")]
     value: Option<String>,
     /// The parameter or outcome that a column holds, if their names differ; can be repeated
     #[arg(long, value_name = "COLUMN=NAME", value_parser = mapped)]
     map: Vec<(String, String)>,
-    /// What separates the columns of a CSV: `,`, `;`, `|` or tab; recognised if not given
+    /// What separates the columns of a CSV: `,`, `;`, `|` or tab [default: detected]
     #[arg(long, value_name = "CHARACTER", value_parser = separator)]
     separator: Option<u8>,
-    /// How decimals are written in a CSV; recognised if not given
+    /// How decimals are written in a CSV [default: detected]
     #[arg(long)]
     decimal: Option<DecimalWord>,
-    /// Which study of the Optuna database, if it has several
+    /// Which study of the Optuna database to import, if it has several
     #[arg(long, value_name = "NAME")]
     optuna_study: Option<String>,
-    /// Create the study if it does not exist, with the parameters, directions and constraints of Optuna's
+    /// Create the study if it doesn't exist, with the parameters, directions and constraints of the Optuna study
     #[arg(long)]
     create: bool,
     /// Skip rows that cannot be imported, and list them
@@ -67,16 +70,16 @@ pub struct ImportArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum DecimalWord {
-    /// 2.5
+    /// As in 2.5
     Point,
-    /// 2,5
+    /// As in 2,5
     Comma,
 }
 
 /// How many bad rows are shown.
 const MOST_SHOWN: usize = 20;
 
-/// Imports the file; errors are printed by `main`.
+/// Imports the file.
 pub fn execute(args: ImportArgs) -> anyhow::Result<ExitCode> {
     let options = ImportOptions {
         value: args.value.clone(),

@@ -19,10 +19,11 @@ const EXAMPLES: &str = "\
 Examples:
   optimist init                    asks questions and writes study.toml
   optimist init film.toml
-  optimist init --yes              asks nothing: writes a runnable study and its objective
+  optimist init --yes              writes a runnable example without asking
   optimist run study.toml
 
-Exit status: 0 if the files are written, 1 if not, 2 if the command line is wrong.";
+Exit status: 0 if the files are written, 1 if not, 2 if the command line is
+wrong.";
 
 /// Options of `optimist init`.
 #[derive(Debug, Args)]
@@ -31,7 +32,7 @@ pub struct InitArgs {
     /// The study file to write
     #[arg(default_value = "study.toml")]
     file: PathBuf,
-    /// Ask nothing: write a runnable example and its objective.py
+    /// Don't ask: write a runnable example and its objective.py
     #[arg(long, short)]
     yes: bool,
     /// Overwrite existing files
@@ -42,7 +43,7 @@ pub struct InitArgs {
     json: bool,
 }
 
-/// Writes the files; errors are printed by `main`.
+/// Writes the files.
 pub fn execute(args: InitArgs) -> anyhow::Result<ExitCode> {
     refuse_to_overwrite(&args.file, args.force)?;
     let stem = args.file.file_stem().unwrap_or_default().to_string_lossy();
@@ -59,7 +60,7 @@ pub fn execute(args: InitArgs) -> anyhow::Result<ExitCode> {
             bail!("stopped before the last answer; nothing was written");
         };
         write(&args.file, &template::study(&answers))?;
-        let mistaken = || format!("{} was written, but needs a correction", args.file.display());
+        let mistaken = || format!("wrote {}, but it needs a correction", args.file.display());
         StudyFile::read(&args.file).with_context(mistaken)?;
         has_command = !answers.command.is_empty();
     }
@@ -68,7 +69,7 @@ pub fn execute(args: InitArgs) -> anyhow::Result<ExitCode> {
     } else {
         let written: Vec<String> = written.iter().map(|file| file.display().to_string()).collect();
         let (next, file) = (if has_command { "run" } else { "create" }, args.file.display());
-        print(format!("{} written; next: optimist {next} {file}", written.join(" and ")))?;
+        print(format!("wrote {}; next: optimist {next} {file}", written.join(" and ")))?;
     }
     Ok(ExitCode::SUCCESS)
 }

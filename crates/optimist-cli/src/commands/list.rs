@@ -15,7 +15,8 @@ Examples:
   optimist list
   optimist list --storage postgres://me@lab/studies --json
 
-Exit status: 0, also if there are none; 1 if storage cannot be read.";
+Exit status: 0, even if there are no studies; 1 if storage can't be read; 2 if
+the command line is wrong.";
 
 /// Options of `optimist list`.
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ pub struct ListArgs {
     json: bool,
 }
 
-/// Lists studies; errors are printed by `main`. One that cannot be opened does not hide the others.
+/// Lists studies. One that cannot be opened does not hide the others.
 pub fn execute(args: ListArgs) -> anyhow::Result<ExitCode> {
     let storage = args.storage.storage()?;
     let names = names(&storage)?;
@@ -40,7 +41,8 @@ pub fn execute(args: ListArgs) -> anyhow::Result<ExitCode> {
             "there are no studies in {storage} yet; `optimist run FILE` or `optimist create FILE` starts one"
         ));
     } else {
-        let title = ["study", "direction", "done", "planned", "failed", "running", "best observed", "begun"];
+        let title =
+            ["study", "direction", "done", "planned", "failed", "running", "best observed", "started"];
         let title = title.map(str::to_owned).to_vec();
         print(table(std::iter::once(title).chain(listed.map(row)).collect()))?;
     }

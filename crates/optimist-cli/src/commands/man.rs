@@ -13,9 +13,9 @@ use crate::show::say;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist man | man -l -                                    the first page
-  optimist man run | man -l -                                that of a command
-  optimist man --folder ~/.local/share/man/man1              all of them, then `man optimist-run`";
+  optimist man | man -l -                          the page of `optimist`
+  optimist man run | man -l -                      the page of `optimist run`
+  optimist man --folder ~/.local/share/man/man1    all pages";
 
 /// Options of `optimist man`.
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub struct ManArgs {
     folder: Option<PathBuf>,
 }
 
-/// Prints or writes pages; errors are printed by `main`.
+/// Prints or writes pages.
 pub fn execute(args: &ManArgs) -> anyhow::Result<ExitCode> {
     // `clap_mangen` has no page for `help`, which would have one for each command again.
     let mut cli = Cli::command().disable_help_subcommand(true);

@@ -13,15 +13,16 @@ use crate::storage::AnyStudyArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist plot lr-sweep                                  the history, in the terminal
-  optimist plot lr-sweep -o lr-sweep.html                 everything, as a page that needs no network
-  optimist plot lr-sweep -o best.png --kind history       one picture
-  optimist plot lr-sweep -o c.svg --kind contour --of rate,depth
-  optimist plot lr-sweep --kind importance --json         the numbers behind it
+  optimist plot film                                its history, as text
+  optimist plot film -o film.html                   everything, as one page
+  optimist plot film -o best.png --kind history     one plot
+  optimist plot film -o c.svg --kind contour --of temperature,minutes
+  optimist plot film --kind importance --json       the numbers behind it
 
-The page opens with what to take home: the recommended parameters, what they are worth, how far the model can be trusted.
+The page needs no network. It starts with the recommended parameters, what to
+expect from them, and how far the model can be trusted.
 
-Exit status: 0 if there is a picture, 1 if not, 2 if the command line is wrong.";
+Exit status: 0 if there is a plot, 1 if not, 2 if the command line is wrong.";
 
 /// Options of `optimist plot`.
 #[derive(Debug, Args)]
@@ -29,10 +30,10 @@ Exit status: 0 if there is a picture, 1 if not, 2 if the command line is wrong."
 pub struct PlotArgs {
     #[command(flatten)]
     study: AnyStudyArgs,
-    /// What to show, separated by commas
+    /// What to plot; separate several by commas
     #[arg(long, value_name = "KIND", value_delimiter = ',', default_value = "all")]
     kind: Vec<KindWord>,
-    /// The two parameters of the contour; without it those that matter most
+    /// The two parameters of the contour [default: the two that matter most]
     #[arg(long, value_name = "X,Y", value_delimiter = ',')]
     of: Vec<String>,
     /// Write to this .svg, .png or .html file
@@ -49,19 +50,19 @@ enum KindWord {
     History,
     /// Value against each parameter
     Slices,
-    /// Each trial as a line through its parameters
+    /// Parallel coordinates: each trial is a line through its parameters
     Parallel,
-    /// How much each parameter matters, as the model has it
+    /// Parameter importance according to the model
     Importance,
-    /// How well the model predicts, and what it says of each parameter
+    /// How well the model predicts, and the effect of each parameter
     Surrogate,
-    /// Of several goals: each against each, and the trials that no other beats
+    /// The Pareto front: each goal against each other
     Front,
     /// Each metric against the value
     Metrics,
-    /// What the model says of two parameters together: see --of
+    /// Predicted value over two parameters; see --of
     Contour,
-    /// Which part of the trials was at least this good
+    /// Empirical distribution of values
     Edf,
     /// When each trial ran, and on which worker
     Timeline,
@@ -69,7 +70,7 @@ enum KindWord {
     All,
 }
 
-/// Draws the study; errors are printed by `main`.
+/// Draws the study.
 pub fn execute(args: PlotArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open()?;
     // Only a page tells it.
@@ -77,7 +78,7 @@ pub fn execute(args: PlotArgs) -> anyhow::Result<ExitCode> {
     let (state, name) = (study.state(), study.name());
     if args.output.is_none() && !args.json {
         let Some(text) = terminal::text(state) else {
-            bail!("study `{name}` has no value yet; there is nothing to draw");
+            bail!("study `{name}` has no value yet; there is nothing to plot");
         };
         print(format!("{text}\n\n`optimist plot {name} -o plots.html` shows more"))?;
         return Ok(ExitCode::SUCCESS);
@@ -110,7 +111,7 @@ fn pair(state: &State, names: &[String]) -> anyhow::Result<Option<(usize, usize)
     };
     let (x, y) = (place(x)?, place(y)?);
     if !is_drawable(parameters, x, y) {
-        bail!("a contour needs two parameters of which neither is inactive for some values of the other");
+        bail!("a contour needs two parameters that are always active together");
     }
     Ok(Some((x, y)))
 }

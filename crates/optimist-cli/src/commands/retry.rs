@@ -12,13 +12,14 @@ use crate::storage::StudyArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist retry lr-sweep --failed       all that failed, once the command is fixed
-  optimist retry lr-sweep 3 7            these two, which failed or were cancelled
+  optimist retry lr-sweep --failed    all that failed, with a fixed command
+  optimist retry lr-sweep 3 7         these two, failed or cancelled
 
-They keep their numbers and parameters, and come before anything new. The optimizer forgets that they failed.
+They keep their numbers and parameters, and run before any new trial. The
+optimizer forgets that they failed.
 
-Exit status: 0 if they were put back, or there are none, 1 if one of them runs or has a value, 2 if the command line is
-wrong.";
+Exit status: 0 if they were put back, or there are none; 1 if one of them is
+running or has a value; 2 if the command line is wrong.";
 
 /// Options of `optimist retry`.
 #[derive(Debug, Args)]
@@ -38,7 +39,7 @@ pub struct RetryArgs {
     json: bool,
 }
 
-/// Puts trials back; errors are printed by `main`.
+/// Puts trials back.
 pub fn execute(args: RetryArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open()?;
     let mut trials = args.trials;

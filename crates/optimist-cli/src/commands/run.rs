@@ -1,4 +1,4 @@
-//! `optimist run FILE`: begins a study or goes on with it, and shows what it found.
+//! `optimist run FILE`: starts or resumes a study, and shows what it found.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -17,17 +17,17 @@ use crate::summary;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist run study.toml                          as the file says; run again to resume
-  optimist run study.toml --trials 200 --workers 4 more trials, four at a time
-  optimist run study.toml --json > trials.jsonl    one line of JSON for each trial
-  optimist run study.toml --svg run.svg            with a plot of the run
-  optimist run study.toml --storage memory         store nothing
+  optimist run study.toml                            run again to resume
+  optimist run study.toml --trials 200 --workers 4   more, four at a time
+  optimist run study.toml --json > trials.jsonl      a JSON line per trial
+  optimist run study.toml --svg run.svg              with a plot of the run
+  optimist run study.toml --storage memory           store nothing
 
 A small study file:
   direction = \"minimize\"
 
-  [objective]
-  command = [\"python3\", \"train.py\", \"--lr={lr}\"]   # its last line of output is the value
+  [objective]  # the last line that the command prints is the value
+  command = [\"python3\", \"train.py\", \"--lr={lr}\"]
 
   [parameters.lr]
   type = \"float\"
@@ -35,8 +35,9 @@ A small study file:
   high = 1.0
   log = true
 
-Exit status: 0 if there is a result, 1 if the run failed, 2 if the study file or the command line is
-wrong, 130 if it was stopped with Ctrl-C (what was found until then is shown).";
+Exit status: 0 if there is a result, 1 if the run failed, 2 if the study file
+or the command line is wrong, 130 if you stopped it with Ctrl-C (it still
+shows what it found).";
 
 /// Options of `optimist run`.
 #[derive(Debug, Args)]
@@ -46,16 +47,16 @@ pub struct RunArgs {
     file: PathBuf,
     #[command(flatten)]
     storage: StorageArgs,
-    /// Number of trials, instead of what the file says
+    /// Number of trials, overriding the file
     #[arg(long, value_name = "N")]
     trials: Option<NonZeroUsize>,
-    /// Use this seed: same seed, same suggestions
+    /// Random seed, overriding the file: same seed, same suggestions
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Number of trials to run at the same time
     #[arg(long, value_name = "N", value_parser = workers)]
     workers: Option<usize>,
-    /// Print one JSON object for each trial on standard output, and no summary
+    /// Print one JSON object per trial on standard output instead of a summary
     #[arg(long)]
     json: bool,
     /// Write a plot of the run to this file
@@ -63,7 +64,7 @@ pub struct RunArgs {
     svg: Option<PathBuf>,
 }
 
-/// Runs the study; errors are printed by `main`.
+/// Runs the study.
 pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
     let mut file = StudyFile::read(&args.file)?;
     let plan = &mut file.definition.plan;
@@ -98,8 +99,8 @@ pub fn execute(args: RunArgs) -> anyhow::Result<ExitCode> {
 fn how_it_stands(state: &State) -> String {
     let (done, planned) = (state.n_done(), state.plan().trials);
     match state.is_settled() {
-        true => format!("nothing left to do: {done} of {planned} trials are done"),
-        false => format!("resuming: {done} of {planned} trials are done"),
+        true => format!("nothing left to do: {done} of {planned} trials done"),
+        false => format!("resuming: {done} of {planned} trials done"),
     }
 }
 

@@ -16,10 +16,12 @@ Examples:
   optimist salvage film saved.db
   optimist salvage film saved.db --name film-saved
 
-Everything up to the first record that is damaged or missing is kept as it is. Of the trials after it, those whose
-parameters and outcome are both sound are added as imported ones, with new numbers. The damaged study is left as it is.
+Keeps everything up to the first damaged or missing record. Of the later
+trials, those whose parameters and outcome are both intact are added as
+imported ones, with new numbers. The damaged study isn't changed.
 
-Exit status: 0 if a study was made, 1 if nothing can be saved, 2 if the command line is wrong.";
+Exit status: 0 if a study was saved, 1 if nothing can be saved, 2 if the
+command line is wrong.";
 
 /// Options of `optimist salvage`.
 #[derive(Debug, Args)]
@@ -29,7 +31,7 @@ pub struct SalvageArgs {
     study: StudyArgs,
     /// The SQLite file for the new study; created if needed
     file: PathBuf,
-    /// Name of the new study [default: that of the damaged one]
+    /// Name of the new study [default: the same name]
     #[arg(long)]
     name: Option<String>,
     /// Print what was saved as a JSON object
@@ -37,7 +39,7 @@ pub struct SalvageArgs {
     json: bool,
 }
 
-/// Saves what can be saved; errors are printed by `main`.
+/// Saves what can be saved.
 pub fn execute(args: SalvageArgs) -> anyhow::Result<ExitCode> {
     let (storage, name) = (args.study.storage()?, args.study.name());
     let new_name = args.name.as_deref().unwrap_or(name);
@@ -49,7 +51,7 @@ pub fn execute(args: SalvageArgs) -> anyhow::Result<ExitCode> {
     } else {
         let n_trials = study.state().trials().len();
         print(format!(
-            "study `{new_name}` is in {} now, with {}",
+            "saved study `{new_name}` to {}, with {}",
             args.file.display(),
             count(n_trials, "trial")
         ))?;
@@ -60,18 +62,18 @@ pub fn execute(args: SalvageArgs) -> anyhow::Result<ExitCode> {
 
 fn in_words(Salvaged { kept, left_out, renumbered, .. }: &Salvaged) -> String {
     let numbers: Vec<String> = renumbered.iter().map(|(old, new)| format!("{old} is now {new}")).collect();
-    let mut lines = vec![format!("kept as they were: the first {}", count(*kept as usize, "record"))];
+    let mut lines = vec![format!("kept the first {} unchanged", count(*kept as usize, "record"))];
     if !numbers.is_empty() {
         lines.push(format!(
-            "{} from after the damage: {}",
+            "{} recovered from after the damage: {}",
             count(numbers.len(), "trial"),
             numbers.join(", ")
         ));
     }
     if *left_out > 0 {
         lines.push(format!(
-            "{} left out, because what they go with is lost",
-            count(*left_out, "sound record")
+            "{} skipped: the records they depend on are lost",
+            count(*left_out, "intact record")
         ));
     }
     lines.join("\n")

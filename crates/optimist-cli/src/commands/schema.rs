@@ -11,7 +11,8 @@ const EXAMPLES: &str = "\
 Examples:
   optimist schema > study.schema.json
 
-An editor with a TOML language server (Taplo, Even Better TOML) then completes and checks a study file that begins with
+Editors with a TOML language server (Taplo, Even Better TOML) then complete
+and check study files that begin with
   #:schema ./study.schema.json";
 
 /// Options of `optimist schema`.
@@ -19,7 +20,7 @@ An editor with a TOML language server (Taplo, Even Better TOML) then completes a
 #[command(after_help = EXAMPLES)]
 pub struct SchemaArgs {}
 
-/// Prints the schema; errors are printed by `main`.
+/// Prints the schema.
 pub fn execute(_: &SchemaArgs) -> anyhow::Result<ExitCode> {
     print(serde_json::to_string_pretty(&study_file::schema())?)?;
     Ok(ExitCode::SUCCESS)

@@ -15,16 +15,19 @@ use crate::storage::StorageArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist serve                                        for you, on this machine: open the link that is printed
-  optimist user add anna --role admin                   then, for everybody who may log in:
-  optimist serve --listen 0.0.0.0:8150 --tls-cert lab.pem --tls-key lab.key --host lab.example.org
-  optimist serve --proxy 127.0.0.1 --host lab.example.org        behind a proxy on this machine that does TLS
-  OPTIMIST_TOKEN=... optimist worker film --storage https://lab.example.org:8150 --file film.toml
+  optimist serve                        for yourself, on this machine
+  optimist user add anna --role admin   for everyone who can log in:
+  optimist serve --listen 0.0.0.0:8150 --host lab.example.org \\
+      --tls-cert lab.pem --tls-key lab.key
+  optimist serve --proxy 127.0.0.1 --host lab.example.org   behind a TLS proxy
+  OPTIMIST_TOKEN=... optimist worker film --file film.toml \\
+      --storage https://lab.example.org:8150
 
-Workers, `ask` and `tell`, every command and the Python package take the server as --storage. A study cannot be given a
-command over HTTP, unless it is one of --allow-command.
+Every command and the Python package accept the server as --storage. Studies
+created over HTTP can only have commands that --allow-command names.
 
-Exit status: 0 if it was stopped, 1 if it cannot serve, 2 if the command line is wrong.";
+Exit status: 0 if the server was stopped, 1 if it can't serve, 2 if the
+command line is wrong.";
 
 /// Options of `optimist serve`.
 #[derive(Debug, Args)]
@@ -35,23 +38,22 @@ pub struct ServeArgs {
     /// Listen on this address and port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8150")]
     listen: SocketAddr,
-    /// Do TLS with this certificate chain (PEM)
+    /// Use TLS with this certificate chain (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// ... and this private key (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Believe what the proxy at this address says of who asks (X-Forwarded-For, -Proto, -Host); may be given several times
+    /// Trust X-Forwarded-For, -Proto and -Host from the proxy at this address; can be repeated
     #[arg(long, value_name = "ADDRESS")]
     proxy: Vec<IpAddr>,
-    /// A name by which people reach the server; may be given several times
+    /// A host name under which people reach the server; can be repeated
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
-    /// Let studies that come over HTTP have this command, word for word (a JSON array if words have spaces); may be given
-    /// several times
+    /// Allow studies created over HTTP to use this command, word for word (a JSON array if words have spaces); can be repeated
     #[arg(long, value_name = "COMMAND", value_parser = words)]
     allow_command: Vec<AllowedCommand>,
-    /// Let passwords cross the network readable
+    /// Allow passwords over unencrypted connections
     #[arg(long)]
     insecure: bool,
     /// Log each request on standard error
@@ -65,11 +67,11 @@ enum LogFormat {
     Json,
 }
 
-/// Serves until it is stopped; errors are printed by `main`.
+/// Serves until it is stopped.
 pub fn execute(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let storage = args.storage.storage()?;
     if storage.is_remote() {
-        bail!("{storage} is a server already; give --storage where its studies are kept");
+        bail!("{storage} is already a server; --storage must be where its studies are stored");
     }
     let server = Server::bind(Settings {
         listen: args.listen,
@@ -91,7 +93,7 @@ pub fn execute(args: ServeArgs) -> anyhow::Result<ExitCode> {
     print(format!("serving at {}", server.link()?))?;
     if server.app().door().local_token().is_some() {
         say(
-            "whoever has this link may do everything; `optimist user add` lets people log in instead. Ctrl-C stops the server",
+            "anyone with this link has full access; `optimist user add` lets people log in instead. Ctrl-C stops the server",
         );
     }
     server.run()?;
@@ -105,7 +107,7 @@ pub fn execute(args: ServeArgs) -> anyhow::Result<ExitCode> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct AllowedCommand(pub Vec<String>);
 
-/// The words of a command: as spaces part them, or as a JSON array where words have spaces.
+/// The words of a command: separated by spaces, or a JSON array where words have spaces.
 pub fn words(command: &str) -> Result<AllowedCommand, String> {
     let words: Vec<String> = match command.trim_start().starts_with('[') {
         true => serde_json::from_str(command)

@@ -18,7 +18,7 @@ Examples:
   optimist show film
   optimist show film --json | jq .running
 
-Exit status: 0 if the study is there, 1 if not, 2 if the command line is wrong.";
+Exit status: 0 if the study exists, 1 if not, 2 if the command line is wrong.";
 
 /// Options of `optimist show`.
 #[derive(Debug, Args)]
@@ -26,12 +26,12 @@ Exit status: 0 if the study is there, 1 if not, 2 if the command line is wrong."
 pub struct ShowArgs {
     #[command(flatten)]
     study: AnyStudyArgs,
-    /// Print it as a JSON object
+    /// Print the status as a JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Shows the study; errors are printed by `main`.
+/// Shows the study.
 pub fn execute(args: ShowArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open()?;
     let (best, front, leases) = (study.recommend()?, study.front()?, study.leases()?);
@@ -88,7 +88,7 @@ fn overview(state: &State, view: &StudyView) -> String {
         ("objective", objective),
         ("optimizer", optimizer),
         ("storage", view.storage.clone()),
-        ("begun", age(view.created_at)),
+        ("started", age(view.created_at)),
     ]);
     let rows = rows.into_iter().map(|(title, text)| vec![title.to_owned(), text]).collect();
     format!("{}\n{}", view.study, table(rows))
@@ -121,7 +121,7 @@ fn recommended(best: &Best, outcomes: &Outcomes) -> String {
             best.value.map(|value| format!("{} observed", significant(value, 6))),
         ],
         false => [
-            best.feasible.map(|chance| format!("feasible with {}", summary::percent(chance))),
+            best.feasible.map(|chance| format!("{} likely feasible", summary::percent(chance))),
             best.trial.map(|_| format!("{} observed", values(outcomes, observed))),
         ],
     };

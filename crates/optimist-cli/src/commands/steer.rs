@@ -1,4 +1,4 @@
-//! `optimist pause STUDY`, `optimist stop STUDY`, `optimist resume STUDY`: what runs of a study are to do, wherever they are.
+//! `optimist pause STUDY`, `optimist stop STUDY`, `optimist resume STUDY`: tell every run of a study to wait, to end or to resume.
 
 use std::process::ExitCode;
 
@@ -12,10 +12,13 @@ use crate::storage::StudyArgs;
 const EXAMPLES: &str = "\
 Examples:
   optimist pause lr-sweep     workers finish their trials, then wait
-  optimist stop lr-sweep      workers finish their trials, then end
-  optimist resume lr-sweep    the study goes on; start a run again if it was stopped
+  optimist stop lr-sweep      workers finish their trials, then exit
+  optimist resume lr-sweep    resumes it; if it was stopped, also run it again
 
-`ask` by hand is not held up. Exit status: 0 if it is stored or was so already, 1 if not, 2 if the command line is wrong.";
+`optimist ask` still works while a study is paused or stopped.
+
+Exit status: 0 if the study is now in this state, 1 if not, 2 if the command
+line is wrong.";
 
 /// Options of `optimist pause`, `stop` and `resume`.
 #[derive(Debug, Args)]
@@ -28,7 +31,7 @@ pub struct SteerArgs {
     json: bool,
 }
 
-/// Stores the new course; errors are printed by `main`.
+/// Stores the new course.
 pub fn execute(args: SteerArgs, course: Course) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open()?;
     let kept = study.steer(course)?;
@@ -39,14 +42,14 @@ pub fn execute(args: SteerArgs, course: Course) -> anyhow::Result<ExitCode> {
     }
     print(match (kept, course) {
         (Kept::Already, Course::Going) => "the study is neither paused nor stopped",
-        (Kept::Already, Course::Paused) => "the study is paused already",
-        (Kept::Already, Course::Stopped) => "the study is stopped already",
-        (Kept::Stored, Course::Going) => "the study goes on",
+        (Kept::Already, Course::Paused) => "the study is already paused",
+        (Kept::Already, Course::Stopped) => "the study is already stopped",
+        (Kept::Stored, Course::Going) => "the study is resumed",
         (Kept::Stored, Course::Paused) => {
-            "paused: workers finish their trials and wait for `optimist resume`"
+            "paused: workers finish their trials, then wait for `optimist resume`"
         }
         (Kept::Stored, Course::Stopped) => {
-            "stopped: workers finish their trials and end; `optimist resume` lets it go on"
+            "stopped: workers finish their trials, then exit; `optimist resume` resumes it"
         }
     })?;
     Ok(ExitCode::SUCCESS)

@@ -15,16 +15,18 @@ use crate::storage::StudyArgs;
 const EXAMPLES: &str = "\
 Examples:
   optimist tell film 7 81.5
-  optimist tell film 7 81.5 --noise-std 0.4 --note 'second oven' --metrics '{\"thickness_nm\": 112}'
-  optimist tell film 7 -3.2
-  optimist tell film 7 81.5 --with temperature=186     it was run at 186, not at what `ask` had said
-  optimist tell net 7 accuracy=0.93 latency_ms=12.1    a study of several outcomes: all of them
+  optimist tell film 7 81.5 --noise-std 0.4 --note 'second oven'
+  optimist tell film 7 -3.2 --metrics '{\"thickness_nm\": 112}'
+  optimist tell film 7 81.5 --with temperature=186     was run at 186
+  optimist tell net 7 accuracy=0.93 latency_ms=12.1    all of several outcomes
 
-Telling the same value again changes nothing. Another value is a further measurement of the trial, whose value is then
-the mean of both; `optimist amend` takes a wrong one back. A value may come late: it completes a trial that was put back
-or had failed.
+Telling the same value again changes nothing. Another value is a further
+measurement of the trial, whose value is then the mean; `optimist amend`
+corrects a wrong one. A value may come late: it completes a trial that was put
+back or had failed.
 
-Exit status: 0 if the value is stored, 1 if it cannot be, 2 if the command line is wrong.";
+Exit status: 0 if the value is stored, 1 if it can't be, 2 if the command line
+is wrong.";
 
 /// Options of `optimist tell`.
 #[derive(Debug, Args)]
@@ -34,19 +36,19 @@ pub struct TellArgs {
     study: StudyArgs,
     /// Number of the trial, as given by `optimist ask`
     trial: usize,
-    /// What was measured: a finite number; of several outcomes, NAME=NUMBER for each
+    /// The measured value, a finite number; with several outcomes, NAME=NUMBER for each
     #[arg(required = true, value_name = "VALUE", value_parser = told, allow_negative_numbers = true)]
     value: Vec<Told>,
-    /// Standard deviation of the value's noise; inferred if left out. NAME=NUMBER is that of one of several outcomes
+    /// Standard deviation of the noise in the value [default: inferred]; NAME=NUMBER for one of several outcomes
     #[arg(long, value_name = "NUMBER", value_parser = told, allow_negative_numbers = true)]
     noise_std: Vec<Told>,
-    /// A remark to keep with the value
+    /// A note to store with the value
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
-    /// Further results to keep with the value, as a JSON object
+    /// Further results to store with the value, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = metrics)]
     metrics: Option<Map<String, Value>>,
-    /// A value that was actually used, as name=value; can be repeated
+    /// A parameter value that was actually used, as name=value; can be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     with: Vec<String>,
     /// Print the trial as a JSON object
@@ -54,7 +56,7 @@ pub struct TellArgs {
     json: bool,
 }
 
-/// Tells; errors are printed by `main`.
+/// Stores the values and says where the trial now stands.
 pub fn execute(args: TellArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open_to_tell()?;
     let before = study.trial(args.trial)?.state;
@@ -87,18 +89,20 @@ fn in_words(
     let number = trial.number;
     let value = values(outcomes, |name| told.value(name));
     if kept == Kept::Already {
-        let (the_value, it) = if outcomes.is_one() { ("the value ", "") } else { ("", " with these values") };
-        return format!("trial {number} has {the_value}{value} already{it}; nothing was stored");
+        let the_value = if outcomes.is_one() { "the value " } else { "" };
+        return format!("trial {number} already has {the_value}{value}; nothing was stored");
     }
     let told = match before {
         TrialState::Complete => {
             let mean = values(outcomes, |name| trial.value_of(name));
             let n = trial.measurements.len();
             let what = if outcomes.is_one() { "values" } else { "measurements" };
-            format!("trial {number} has {n} {what} now, the last {value}; it counts with their mean, {mean}")
+            format!(
+                "trial {number} now has {n} {what}, the last is {value}; it counts with their mean, {mean}"
+            )
         }
         TrialState::Failed | TrialState::Cancelled | TrialState::Waiting => {
-            format!("trial {number} was {} and is complete now, with {value}", before.word())
+            format!("trial {number} was {} and is now complete, with {value}", before.word())
         }
         TrialState::Running => format!("trial {number} is complete, with {value}"),
     };

@@ -1,4 +1,4 @@
-//! `optimist token`: which programs may come in to the servers of a storage.
+//! `optimist token`: access tokens for programs that use a server.
 
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,14 +14,14 @@ use crate::storage::StorageArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist token create --role worker --study film --expires 30d      prints the token, this once
-  OPTIMIST_TOKEN=opt_... optimist worker film --storage https://lab:8150 --file film.toml
+  optimist token create --role worker --study film --expires 30d
+  OPTIMIST_TOKEN=opt_... optimist ask film --storage https://lab:8150
   optimist token list
   optimist token revoke 3f2a9c01
 
-Roles: worker (asks and tells), viewer, operator, admin, as for users.
+Roles: worker (asks and tells), and viewer, operator and admin as for users.
 
-Exit status: 0 if it is done, 1 if it cannot be, 2 if the command line is wrong.";
+Exit status: 0 if it worked, 1 if not, 2 if the command line is wrong.";
 
 /// Options of `optimist token`.
 #[derive(Debug, Args)]
@@ -33,7 +33,7 @@ pub struct TokenArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Let a program come in
+    /// Create a token
     Create {
         /// What it may do: worker, viewer, operator or admin
         #[arg(long)]
@@ -41,10 +41,10 @@ enum What {
         /// For this study only [default: all]
         #[arg(long, value_name = "NAME")]
         study: Option<String>,
-        /// It ends after this long, such as 12h or 30d [default: never]
+        /// Expires after this time, such as 12h or 30d [default: never]
         #[arg(long, value_name = "TIME", value_parser = lasts)]
         expires: Option<Duration>,
-        /// What it is for: the log of a study has this name with what it does [default: its id]
+        /// Name recorded in study logs [default: its id]
         #[arg(long)]
         name: Option<String>,
         #[command(flatten)]
@@ -53,7 +53,7 @@ enum What {
         #[arg(long)]
         json: bool,
     },
-    /// Show the tokens there are
+    /// List tokens
     List {
         #[command(flatten)]
         storage: StorageArgs,
@@ -61,7 +61,7 @@ enum What {
         #[arg(long)]
         json: bool,
     },
-    /// Do not let a program come in any more
+    /// Revoke a token
     Revoke {
         /// The id of the token
         id: String,
@@ -70,7 +70,7 @@ enum What {
     },
 }
 
-/// Does it; errors are printed by `main`.
+/// Creates, lists or revokes.
 pub fn execute(args: TokenArgs) -> anyhow::Result<ExitCode> {
     match args.what {
         What::Create { role, study, expires, name, storage, json } => {
@@ -82,7 +82,7 @@ pub fn execute(args: TokenArgs) -> anyhow::Result<ExitCode> {
             } else {
                 print(token)?;
                 say(format!(
-                    "this is shown once; set it as OPTIMIST_TOKEN. `optimist token revoke {id}` ends it"
+                    "this is shown once; set it as OPTIMIST_TOKEN. `optimist token revoke {id}` revokes it"
                 ));
             }
         }
@@ -96,9 +96,9 @@ pub fn execute(args: TokenArgs) -> anyhow::Result<ExitCode> {
                     )?;
                 }
             } else if tokens.is_empty() {
-                say("there are no tokens; `optimist token create --role worker --study NAME` makes one");
+                say("there are no tokens; `optimist token create --role worker --study NAME` creates one");
             } else {
-                let title = ["id", "name", "role", "study", "ends"].map(str::to_owned).to_vec();
+                let title = ["id", "name", "role", "study", "expires"].map(str::to_owned).to_vec();
                 print(table(std::iter::once(title).chain(tokens.iter().map(row)).collect()))?;
             }
         }
@@ -115,7 +115,7 @@ fn row((id, token): (&String, &Token)) -> Vec<String> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let ends = match token.until.map(u128::from) {
         None => "never".to_owned(),
-        Some(until) if until <= now => "has ended".to_owned(),
+        Some(until) if until <= now => "expired".to_owned(),
         Some(until) => format!("in {} h", (until - now).div_ceil(3_600_000)),
     };
     let study = token.study.clone().unwrap_or_else(|| "all".to_owned());

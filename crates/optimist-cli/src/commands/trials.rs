@@ -22,12 +22,13 @@ Examples:
   optimist trials film --format csv > film.csv
   optimist trials film --json | jq 'select(.value > 80)'
 
-Columns of the CSV: trial, state, source, value, noise_std, seconds, attempts, worker, reason, note, then one for each
-parameter, then metrics.NAME for each metric. A parameter that has the name of another column is params.NAME. Of several
-outcomes there is a column for each, `feasible` and noise_std.NAME in the place of value and noise_std; one that has the name of
-another column is values.NAME.
+Columns of the CSV: trial, state, source, value, noise_std, seconds, attempts,
+worker, reason, note, then one for each parameter, then metrics.NAME for each
+metric. With several outcomes, value and noise_std give way to a column for
+each outcome, `feasible`, and noise_std.NAME for each. A parameter or outcome
+that has the name of another column becomes params.NAME or values.NAME.
 
-Exit status: 0 if the study is there, 1 if not, 2 if the command line is wrong.";
+Exit status: 0 if the study exists, 1 if not, 2 if the command line is wrong.";
 
 /// Options of `optimist trials`.
 #[derive(Debug, Args)]
@@ -44,7 +45,7 @@ pub struct TrialsArgs {
     /// Only trials in these states
     #[arg(long, value_delimiter = ',', value_name = "STATE")]
     state: Vec<StateWord>,
-    /// Sort by number, or best value first; of several goals the front first
+    /// Sort by number, or the best first; with several goals the front comes first
     #[arg(long, default_value = "number")]
     sort: Sort,
     /// Only the first N after sorting
@@ -74,7 +75,7 @@ enum StateWord {
     Cancelled,
 }
 
-/// Prints the trials; errors are printed by `main`.
+/// Prints the trials.
 pub fn execute(args: TrialsArgs) -> anyhow::Result<ExitCode> {
     let study = args.study.open()?;
     let trials = selected(study.state(), &args);
@@ -84,9 +85,7 @@ pub fn execute(args: TrialsArgs) -> anyhow::Result<ExitCode> {
             trials.iter().try_for_each(|trial| print_json(&TrialView::new(trial).judged(trial, outcomes)))?;
         }
         Format::Csv => write_csv(space, outcomes, &trials)?,
-        Format::Table if trials.is_empty() => {
-            say(format!("there are no such trials in study `{}`", study.name()))
-        }
+        Format::Table if trials.is_empty() => say(format!("no trials to show in study `{}`", study.name())),
         Format::Table => print_table(|| rows(space, outcomes, &trials))?,
     }
     Ok(ExitCode::SUCCESS)
@@ -113,7 +112,8 @@ fn selected<'s>(state: &'s State, args: &TrialsArgs) -> Vec<&'s Trial> {
     trials
 }
 
-/// Of several goals: which front each feasible trial is on, counted from 0, if those of better trials are taken away.
+/// With several goals: the rank of the front that each feasible trial is on. Front 0 is the Pareto front, front 1 that of the
+/// remaining trials, and so on.
 fn layers(state: &State, trials: &[&Trial]) -> BTreeMap<usize, usize> {
     let vector = |trial: &&Trial| Some((trial.number, state.outcomes().traded(|name| trial.value_of(name))?));
     let (numbers, vectors): (Vec<usize>, Vec<Vec<f64>>) = trials.iter().filter_map(vector).unzip();

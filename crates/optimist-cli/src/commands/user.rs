@@ -1,4 +1,4 @@
-//! `optimist user`: who may log in to the servers of a storage.
+//! `optimist user`: who may log in to a server.
 
 use std::io::{self, BufRead, IsTerminal};
 use std::process::{Command, ExitCode, Stdio};
@@ -15,14 +15,14 @@ use crate::storage::StorageArgs;
 const EXAMPLES: &str = "\
 Examples:
   optimist user add anna --role admin            asks for the password
-  pass show lab/ben | optimist user add ben --role operator      or reads it from standard input
-  optimist user passwd anna                      a new password; all sessions of anna end
+  pass show lab/ben | optimist user add ben --role operator
+  optimist user passwd anna                      changes it and logs anna out
   optimist user remove ben
 
-Roles: viewer (looks), operator (also asks, tells, amends, enqueues, pauses), admin (also creates and deletes studies,
-and manages users).
+Roles: viewer (looks), operator (also asks, tells, amends, enqueues, pauses),
+admin (also creates and deletes studies, and manages users).
 
-Exit status: 0 if it is done, 1 if it cannot be, 2 if the command line is wrong.";
+Exit status: 0 if it worked, 1 if not, 2 if the command line is wrong.";
 
 /// Options of `optimist user`.
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ pub struct UserArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Let somebody log in
+    /// Add a user
     Add {
         /// The name of the user
         name: String,
@@ -44,7 +44,7 @@ enum What {
         #[command(flatten)]
         storage: StorageArgs,
     },
-    /// Show who may log in
+    /// List users
     List {
         #[command(flatten)]
         storage: StorageArgs,
@@ -52,14 +52,14 @@ enum What {
         #[arg(long)]
         json: bool,
     },
-    /// Do not let somebody log in any more
+    /// Remove a user
     Remove {
         /// The name of the user
         name: String,
         #[command(flatten)]
         storage: StorageArgs,
     },
-    /// Give somebody another password
+    /// Change a user's password
     Passwd {
         /// The name of the user
         name: String,
@@ -68,27 +68,27 @@ enum What {
     },
 }
 
-/// Does it; errors are printed by `main`.
+/// Adds, lists, removes, or changes a password.
 pub fn execute(args: UserArgs) -> anyhow::Result<ExitCode> {
     match args.what {
         What::Add { name, role, storage } => {
             let (mut ledger, mut log) = open(&storage)?;
             ledger.add_user(&mut *log, &name, role, &password(&name)?, None)?;
-            print(format!("`{name}` may log in, as {}", role.word()))?;
+            print(format!("added user `{name}` as {}", role.word()))?;
         }
         What::List { storage, json } => list(&storage, json)?,
         What::Remove { name, storage } => {
             let (mut ledger, mut log) = open(&storage)?;
             ledger.remove_user(&mut *log, &name, None)?;
-            print(format!("`{name}` may not log in any more"))?;
+            print(format!("removed user `{name}`"))?;
         }
         What::Passwd { name, storage } => {
             let (mut ledger, mut log) = open(&storage)?;
             if !ledger.accounts().users.contains_key(&name) {
-                bail!("there is no user `{name}`; `optimist user list` shows those there are");
+                bail!("there is no user `{name}`; `optimist user list` lists all users");
             }
             ledger.change_password(&mut *log, &name, &password(&name)?, None)?;
-            print(format!("`{name}` has a new password, and has to log in again"))?;
+            print(format!("changed the password of `{name}`, who has to log in again"))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -99,7 +99,7 @@ pub fn open(storage: &StorageArgs) -> anyhow::Result<(Ledger, Box<dyn Log>)> {
     let storage = storage.storage()?;
     if storage.is_remote() {
         bail!(
-            "{storage} is a server; do this where its storage is, or as an admin with its API (POST /api/v1/users, /api/v1/tokens)"
+            "{storage} is a server; run this where its storage is, or use its API as an admin (POST /api/v1/users, /api/v1/tokens)"
         );
     }
     Ok(Ledger::open(&storage)?)
@@ -113,7 +113,7 @@ fn list(storage: &StorageArgs, json: bool) -> anyhow::Result<()> {
             print_json(&json!({ "user": name, "role": user.role }))?;
         }
     } else if users.is_empty() {
-        say("there are no users; `optimist user add NAME --role admin` makes one");
+        say("there are no users; `optimist user add NAME --role admin` adds one");
     } else {
         let title = vec!["user".to_owned(), "role".to_owned()];
         let row = |(name, user): (&String, &optimist_server::accounts::User)| {
@@ -137,11 +137,11 @@ fn password(name: &str) -> anyhow::Result<String> {
     let _hidden = Hidden::new()?;
     eprint!("password for {name}: ");
     let first = line()?;
-    eprint!("\nthe same again: ");
+    eprint!("\nrepeat the password: ");
     let second = line()?;
     eprintln!();
     if first != second {
-        bail!("the two are not the same; nothing was changed");
+        bail!("the passwords don't match; nothing was changed");
     }
     Ok(first)
 }
@@ -154,7 +154,7 @@ impl Hidden {
         let hidden = Self::stty("-echo");
         match hidden {
             Ok(true) => Ok(Self),
-            _ => bail!("the terminal would show the password; send it to standard input instead"),
+            _ => bail!("this terminal cannot hide the password; pipe it to standard input instead"),
         }
     }
 

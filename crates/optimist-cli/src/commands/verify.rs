@@ -1,4 +1,4 @@
-//! `optimist verify STUDY`: makes every suggestion again from the log, and compares.
+//! `optimist verify STUDY`: recomputes every suggestion from the log, and compares.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -17,9 +17,11 @@ const EXAMPLES: &str = "\
 Example:
   optimist verify lr-sweep
 
-Exit status: 0 if every suggestion came out as it is recorded, bit for bit, which holds for the kind of processor that
-they were made on; 1 if one did not, or the log is damaged; 2 if the command line is wrong; 3 if some could not be
-compared, because another engine made them: a version of optimist that suggests otherwise.";
+Exit status: 0 if every suggestion came out as recorded, bit for bit (which
+holds on the kind of processor it was made on); 1 if one didn't, or the log is
+damaged; 2 if the command line is wrong; 3 if some could not be compared,
+because they were made by another engine: another version of optimist's
+algorithms.";
 
 /// Options of `optimist verify`.
 #[derive(Debug, Args)]
@@ -39,7 +41,7 @@ const MISMATCH: u8 = 1;
 /// command line.)
 const NOT_COMPARED: u8 = 3;
 
-/// Verifies the study; errors are printed by `main`.
+/// Verifies the study.
 pub fn execute(args: VerifyArgs) -> anyhow::Result<ExitCode> {
     let mut study = args.study.open()?;
     let bar = match std::io::stderr().is_terminal() {
@@ -94,11 +96,7 @@ fn in_words(verification: &Verification) -> String {
         lines.push(sound);
     }
     lines.extend(mismatches.iter().map(|Mismatch { trial, recorded, suggested }| {
-        format!(
-            "  trial {trial}: {} is recorded, {} is suggested now",
-            in_short(recorded),
-            in_short(suggested)
-        )
+        format!("  trial {trial}: recorded {}, now suggested {}", in_short(recorded), in_short(suggested))
     }));
     if !mismatches.is_empty() {
         lines.push("another kind of processor may round differently".to_owned());

@@ -1,4 +1,4 @@
-//! `optimist worker STUDY`: measures trials of a study that was begun elsewhere.
+//! `optimist worker STUDY`: runs trials of a study that was created elsewhere.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,9 +16,14 @@ use crate::storage::{StudyArgs, workers};
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist worker lr-sweep                                       one more, on this machine
-  optimist worker lr-sweep --workers 4 --storage postgres://me@lab/studies --folder ~/lr-sweep
-  OPTIMIST_TOKEN=... optimist worker lr-sweep --storage https://lab:8150 --file lr-sweep.toml     its command, from here";
+  optimist worker lr-sweep                      one more, on this machine
+  optimist worker lr-sweep --workers 4 --folder ~/lr-sweep \\
+      --storage postgres://me@lab/studies
+  OPTIMIST_TOKEN=... optimist worker lr-sweep --file lr-sweep.toml \\
+      --storage https://lab:8150
+
+Exit status: 0 if the study is finished, 1 if the run failed, 2 if the command
+line is wrong, 130 if you stopped it with Ctrl-C.";
 
 /// Options of `optimist worker`.
 #[derive(Debug, Args)]
@@ -29,14 +34,14 @@ pub struct WorkerArgs {
     /// Number of trials to run at the same time
     #[arg(long, value_name = "N", default_value = "1", value_parser = workers)]
     workers: usize,
-    /// Run the objective in this folder, if its files are elsewhere on this machine
+    /// Run the objective in this folder; needed if its files are elsewhere on this machine
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Run the command of this study file, whatever the study says
+    /// Run the command of this study file instead of the one in the study
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Run the command of the study if it is this one, word for word (a JSON array if words have spaces); may be given several times. Needed if the study is on a
-    /// server, which is not to decide what is run here
+    /// Allow the study to run this command, word for word (a JSON array if words have spaces); can be repeated. Required for
+    /// studies on a server, so that the server can't decide what runs here
     #[arg(long, value_name = "COMMAND", conflicts_with = "file", value_parser = words)]
     allow_command: Vec<AllowedCommand>,
     /// Print one JSON object for each trial on standard output
@@ -44,7 +49,7 @@ pub struct WorkerArgs {
     json: bool,
 }
 
-/// Works until the study is over; errors are printed by `main`.
+/// Works until the study is over.
 pub fn execute(args: WorkerArgs) -> anyhow::Result<ExitCode> {
     let study = args.study.open()?;
     let mut objective = match &args.file {
@@ -57,14 +62,14 @@ pub fn execute(args: WorkerArgs) -> anyhow::Result<ExitCode> {
             .with_context(|| format!("cannot run the objective in {}", folder.display()))?;
     } else if !objective.folder.is_dir() {
         bail!(
-            "the objective of study `{}` runs in {}, which is not there; say with --folder where its files are here",
+            "the objective of study `{}` runs in {}, which does not exist here; --folder says where its files are",
             study.name(),
             objective.folder.display()
         );
     }
     let done = session::run(study, objective, args.workers, args.json)?;
     let name = done.study.name();
-    say(format!("{} of `{name}` measured here", count(done.n_ended, "trial")));
+    say(format!("ran {} of `{name}`", count(done.n_ended, "trial")));
     Ok(ExitCode::from(session::conclude(done.ending, done.study.state())?))
 }
 
@@ -72,8 +77,10 @@ pub fn execute(args: WorkerArgs) -> anyhow::Result<ExitCode> {
 fn objective(study: &Study, allowed: &[AllowedCommand]) -> anyhow::Result<Objective> {
     let (name, is_remote) = (study.name(), study.storage().is_remote());
     let Some(objective) = study.state().plan().objective.clone() else {
-        let hint = if is_remote { "; --file study.toml says what measures it on this machine" } else { "" };
-        bail!("study `{name}` has no objective: `optimist ask` and `optimist tell` run it by hand{hint}");
+        let hint = if is_remote { "; --file study.toml says what to run on this machine" } else { "" };
+        bail!(
+            "study `{name}` has no command to run: it is measured by hand, with `optimist ask` and `optimist tell`{hint}"
+        );
     };
     if (is_remote || !allowed.is_empty())
         && !allowed.iter().any(|AllowedCommand(command)| *command == objective.command)
@@ -81,8 +88,8 @@ fn objective(study: &Study, allowed: &[AllowedCommand]) -> anyhow::Result<Object
         let command = serde_json::json!(objective.command).to_string();
         let command = plain(&command);
         bail!(
-            "study `{name}` would run `{command}` here, and nobody on this machine has allowed that; allow it with --allow-command, \
-             or say with --file study.toml what measures it here"
+            "study `{name}` would run `{command}` here, which is not allowed; allow it with --allow-command, or run the command of \
+             your own study file with --file study.toml"
         );
     }
     Ok(objective)

@@ -295,7 +295,7 @@ fn port(lines: &mut impl BufRead) -> u16 {
     panic!("chromedriver did not start")
 }
 
-/// Base64.
+/// Decodes Base64.
 fn decoded(text: &str) -> Vec<u8> {
     let value = |c: u8| match c {
         b'A'..=b'Z' => Some(u32::from(c - b'A')),

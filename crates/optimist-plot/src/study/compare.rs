@@ -21,7 +21,7 @@ pub fn best_so_far(states: &[&State]) -> String {
     let bests = traces.iter().flatten().flat_map(|trace| settled(&trace.best).iter().map(|&(_, best)| best));
     let y = Axis::around(bests, 0.06);
     let last = states.iter().map(|state| state.n_trials()).max().unwrap_or(0).saturating_sub(1).max(1);
-    let x = Axis::Linear { low: 0.0, high: last as f64 };
+    let x = Axis::Whole { low: 0.0, high: last as f64 };
     let mut chart = Chart::new(860.0, 380.0, "Best value so far", &x, "trial", &y);
     for (i, (state, trace)) in states.iter().zip(&traces).enumerate() {
         let Some(trace) = trace else { continue };

@@ -18,7 +18,7 @@ pub const TITLE: &str = "Contour";
 /// Cells across and up, between which colours change.
 const CELLS: (usize, usize) = (96, 72);
 
-/// Of `pair`, by place in the space, or of the two parameters that matter most; a panel for each outcome.
+/// A panel for each outcome, over `pair` (indices of parameters in the space), or over the two parameters that matter most.
 pub fn plot(state: &State, models: &[Surrogate], pair: Option<(usize, usize)>) -> Plot {
     let parameters = state.definition().space.parameters();
     let pair = pair.filter(|&(x, y)| is_drawable(parameters, x, y)).or_else(|| most_important(state, models));
@@ -62,7 +62,7 @@ pub fn is_drawable(parameters: &[Parameter], x: usize, y: usize) -> bool {
     x != y && !depends(first, second) && !depends(second, first)
 }
 
-/// Of the goal, or of the first outcome that has a model.
+/// The two parameters that matter most for the goal, or for the first outcome that has a model.
 fn most_important(state: &State, models: &[Surrogate]) -> Option<(usize, usize)> {
     let parameters = state.definition().space.parameters();
     let goal = state.outcomes().goal().map(|goal| goal.name.as_str());

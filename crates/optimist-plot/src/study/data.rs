@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::{Plot, PlotKind, edf, front, timeline};
 
-/// Those of all plots, by kind.
+/// The numbers behind all plots, by kind.
 pub struct Data<'p> {
     pub plots: &'p [Plot],
     pub state: &'p State,

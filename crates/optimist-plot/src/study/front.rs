@@ -66,12 +66,15 @@ fn panel(
     let y = Axis::around(points.iter().map(|(_, _, (_, y))| *y), 0.06);
     let mut chart = Chart::new(size.0, size.1, up.name(), &x, across.name(), &y);
     if is_only {
-        let mut entries = vec![(colour::BEST, Sample::Dot, "front"), (colour::POINT, Sample::Dot, "beaten")];
-        entries.extend(state.outcomes().has_constraints().then_some((
-            colour::FAINT,
-            Sample::Cross,
-            "not feasible",
-        )));
+        let entries = [
+            (Standing::Best, Sample::Dot, "front"),
+            (Standing::Beaten, Sample::Dot, "dominated"),
+            (Standing::Infeasible, Sample::Cross, "not feasible"),
+        ];
+        let is_drawn = |standing: Standing| points.iter().any(|(drawn, ..)| *drawn == standing);
+        let entries = entries.into_iter().filter(|(standing, ..)| is_drawn(*standing));
+        let entries: Vec<_> =
+            entries.map(|(standing, sample, label)| (standing.colour(), sample, label)).collect();
         chart.legend(&entries);
     }
     let is_titled = points.len() <= MOST_TITLED;

@@ -72,14 +72,15 @@ fn chart(state: &State, series: Option<&Series<'_>>, trace: Option<Trace>, size:
         }
         None => Axis::around([], 0.0),
     };
-    let x = Axis::Linear { low: -0.02 * last as f64, high: (last as f64 * 1.02).max(1.0) };
+    let x = Axis::Whole { low: -0.02 * last as f64, high: (last as f64 * 1.02).max(1.0) };
     let title = match series {
         Some(series) => series.heading("value of each trial"),
         None => "Hypervolume".to_owned(),
     };
+    let standings = if state.outcomes().has_constraints() { Standing::of_all(state) } else { Vec::new() };
     let mut chart = Chart::new(size.0, size.1, &title, &x, "trial", &y);
     if size == MAIN && series.is_some() {
-        chart.legend(&legend(state, trace.as_ref(), &y));
+        chart.legend(&legend(state, trace.as_ref(), &standings, &y));
     }
     if let Some(bound) = series.and_then(Series::bound) {
         let points = vec![chart.at(0.0, y.position(bound)), chart.at(1.0, y.position(bound))];
@@ -96,7 +97,6 @@ fn chart(state: &State, series: Option<&Series<'_>>, trace: Option<Trace>, size:
     }
     let Some(trace) = trace else { return chart.canvas };
     let is_crowded = trace.values.len() > MOST_MARKS;
-    let standings = if state.outcomes().has_constraints() { Standing::of_all(state) } else { Vec::new() };
     let shade = |number: usize| match standings.get(number) {
         Some(Standing::Infeasible) => colour::FAINT,
         _ => colour::POINT,
@@ -127,33 +127,56 @@ fn chart(state: &State, series: Option<&Series<'_>>, trace: Option<Trace>, size:
     chart.canvas
 }
 
-/// A dot, or a triangle at the edge that a value lies beyond.
+/// An edge of a chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Above,
+    Below,
+}
+
+/// The edge that a value lies beyond.
+fn beyond(value: f64, y: &Axis) -> Option<Side> {
+    match y {
+        Axis::Linear { low, .. } if value < *low => Some(Side::Below),
+        Axis::Linear { high, .. } if value > *high => Some(Side::Above),
+        _ => None,
+    }
+}
+
+/// A dot, or a triangle that points at the edge that a value lies beyond.
 fn mark(value: f64, y: &Axis, at: (f64, f64), radius: f64) -> Shape {
-    let side = match y {
-        Axis::Linear { low, .. } if value < *low => 1.0,
-        Axis::Linear { high, .. } if value > *high => -1.0,
-        _ => return Shape::Dot { at, radius },
+    let side = match beyond(value, y) {
+        Some(Side::Below) => 1.0,
+        Some(Side::Above) => -1.0,
+        None => return Shape::Dot { at, radius },
     };
     let (x, base) = (at.0, at.1 - 9.0 * side);
     Shape::Area { points: vec![(x, at.1 - side), (x - 4.5, base), (x + 4.5, base)] }
 }
 
 /// What is drawn, and nothing else.
-fn legend(state: &State, trace: Option<&Trace>, y: &Axis) -> Vec<(&'static str, Sample, &'static str)> {
+fn legend(
+    state: &State,
+    trace: Option<&Trace>,
+    standings: &[Standing],
+    y: &Axis,
+) -> Vec<(&'static str, Sample, &'static str)> {
     let mut legend = Vec::new();
     if let Some(trace) = trace {
-        let is_beyond = |&(_, value): &(usize, f64)| match y {
-            Axis::Linear { low, high } => value < *low || value > *high,
-            Axis::Log { .. } | Axis::Choices(_) => false,
-        };
-        legend.push((colour::POINT, Sample::Dot, "trial"));
-        if state.outcomes().has_constraints() {
+        let is_infeasible =
+            |&(number, _): &(usize, f64)| standings.get(number) == Some(&Standing::Infeasible);
+        if !trace.values.iter().all(is_infeasible) {
+            legend.push((colour::POINT, Sample::Dot, "trial"));
+        }
+        if trace.values.iter().any(is_infeasible) {
             legend.push((colour::FAINT, Sample::Dot, "not feasible"));
         }
-        if trace.values.iter().any(is_beyond) {
-            legend.push((colour::POINT, Sample::Triangle, "off the scale"));
+        if let Some(side) = trace.values.iter().find_map(|&(_, value)| beyond(value, y)) {
+            legend.push((colour::POINT, Sample::Triangle { is_up: side == Side::Above }, "off the scale"));
         }
-        legend.push((colour::BEST, Sample::Line, "best so far"));
+        if !trace.best.is_empty() {
+            legend.push((colour::BEST, Sample::Line, "best so far"));
+        }
     }
     if state.trials().iter().any(|trial| trial.state == TrialState::Failed) {
         legend.push((colour::FAILED, Sample::Cross, "failed"));

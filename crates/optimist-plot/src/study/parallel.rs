@@ -50,11 +50,13 @@ pub struct AxisPlace {
     x: f64,
     top: f64,
     bottom: f64,
-    /// Of numbers: what the ends mean, and whether it is logarithmic.
+    /// The value at the bottom of a numeric axis.
     low: Option<f64>,
+    /// The value at the top of a numeric axis.
     high: Option<f64>,
+    /// Whether a numeric axis is logarithmic.
     log: bool,
-    /// In the order of their places, from the bottom.
+    /// The choices of a categorical axis, from the bottom.
     choices: Option<Vec<String>>,
 }
 
@@ -62,7 +64,7 @@ pub struct AxisPlace {
 pub fn parallel_axes(state: &State) -> Vec<AxisPlace> {
     let place = |(i, (name, axis)): (usize, (String, Axis))| {
         let (low, high, log, choices) = match axis {
-            Axis::Linear { low, high } => (Some(low), Some(high), false, None),
+            Axis::Linear { low, high } | Axis::Whole { low, high } => (Some(low), Some(high), false, None),
             Axis::Log { low, high } => (Some(low), Some(high), true, None),
             Axis::Choices(choices) => (None, None, false, Some(choices)),
         };

@@ -25,7 +25,7 @@ pub enum Standing {
 }
 
 impl<'s> Series<'s> {
-    /// Of all outcomes.
+    /// A series for each outcome, in the order of declaration.
     pub fn all(state: &'s State) -> Vec<Self> {
         let is_one = state.outcomes().is_one();
         let outcomes = state.outcomes().all().iter().enumerate();
@@ -52,7 +52,7 @@ impl<'s> Series<'s> {
         }
     }
 
-    /// That of a trial.
+    /// The value of this outcome in `trial`, if it was measured.
     pub fn value(&self, trial: &Trial) -> Option<f64> {
         trial.value_of(&self.outcome.name)
     }
@@ -74,7 +74,7 @@ impl<'s> Series<'s> {
 }
 
 impl Standing {
-    /// Of each trial, by number.
+    /// The standing of each trial, by number.
     pub fn of_all(state: &State) -> Vec<Self> {
         let front = state.observed_front().map(|front| front.trials).unwrap_or_default();
         let best: Vec<usize> =

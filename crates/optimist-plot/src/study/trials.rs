@@ -88,7 +88,8 @@ pub fn html(state: &State) -> String {
 
 /// A cell; `key` is what is sorted by if that is not the text.
 fn cell(text: &str, key: Option<f64>) -> String {
-    let key = key.map_or_else(String::new, |key| format!(" data-v=\"{key}\""));
+    // Not `{key}`, which writes 1e308 with all its zeros.
+    let key = key.map_or_else(String::new, |key| format!(" data-v=\"{key:?}\""));
     format!("<td{key}>{}</td>", escaped(text))
 }
 
@@ -96,7 +97,7 @@ fn number(number: Option<f64>) -> String {
     cell(&number.map(|number| significant(number, 6)).unwrap_or_default(), number)
 }
 
-/// By number.
+/// The trials of the table, by number: the best and the latest if there are too many for all.
 fn selected(state: &State) -> Vec<&Trial> {
     let mut trials: Vec<&Trial> = state.trials().iter().collect();
     if trials.len() > MOST_ROWS {

@@ -37,7 +37,7 @@ pub enum Group {
 /// A running command.
 pub struct Process {
     child: Child,
-    /// Of its own group, unless that is ours. Dropped after the child was waited for.
+    /// Ends the process group of the child with us, if it has one of its own. Dropped after the child was waited for.
     guard: Option<Guard>,
     /// `None` once the input is closed.
     input: Option<Sender<String>>,

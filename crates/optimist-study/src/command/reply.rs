@@ -117,7 +117,7 @@ fn several(written: &Value, reply: &Map<String, Value>) -> Evaluation {
     }
 }
 
-/// Those of several outcomes that can be used; `None` if none can.
+/// The outcomes whose values can be used; `None` if none can.
 fn values(written: &Value, reply: &Map<String, Value>) -> Option<Measurement> {
     let measured = |(name, value): (&String, &Value)| {
         let noise_std = match reply.get("noise_std") {

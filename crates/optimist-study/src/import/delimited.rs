@@ -54,7 +54,7 @@ impl Delimited {
         let header: Vec<String> =
             reader.headers().map_err(|error| error.to_string())?.iter().map(str::to_owned).collect();
         if let Some(twice) = (1..header.len()).find(|&i| header[..i].contains(&header[i])) {
-            return Err(format!("the column `{}` is there twice", header[twice]));
+            return Err(format!("there are two columns `{}`", header[twice]));
         }
         let n_before = usize::from(declared.is_some());
         let mut rows = Vec::new();
@@ -101,7 +101,7 @@ impl Numbers {
         match (self, with_point(text)) {
             (Self::WithCommas, Some(number)) => Ok(Cow::Owned(number)),
             (Self::WithCommas, None) if text.contains('.') && text.parse::<f64>().is_ok() => Err(format!(
-                "`{text}` has a point where decimals have a comma; write it with a comma, or say --decimal point"
+                "`{text}` has a point where decimals have a comma; write it with a comma, or use --decimal point"
             )),
             (Self::Unclear, Some(_)) => Err(format!(
                 "the comma of `{text}` may separate decimals or thousands; say --decimal comma, or leave out \

@@ -93,14 +93,14 @@ pub enum ImportError {
         problem: String,
     },
     /// There is nothing in it.
-    #[error("{} is empty; expected a table with a row for each trial", path.display())]
+    #[error("{} is empty; expected a table with one row per trial", path.display())]
     Empty {
         /// The file that was to be imported.
         path: PathBuf,
     },
     /// It has no rows.
     #[error(
-        "{} has no rows{}; expected a header, and below it a row for each trial",
+        "{} has no rows{}; expected a header, and below it one row per trial",
         path.display(),
         if columns.is_empty() { String::new() } else { format!(" below `{}`", columns.join("`, `")) }
     )]
@@ -124,7 +124,7 @@ pub enum ImportError {
         "there is no column `{column}`; the columns are {}{}",
         columns.join(", "),
         nearest(column, columns.iter().map(String::as_str))
-            .map_or_else(String::new, |meant| format!(". Is it `{meant}`? Say so with {option}{meant}{rest}"))
+            .map_or_else(String::new, |meant| format!("; did you mean `{meant}`? Use {option}{meant}{rest}"))
     )]
     NoColumn {
         /// What was looked for.
@@ -148,14 +148,14 @@ pub enum ImportError {
     },
     /// There is no one column of the value.
     #[error(
-        "the study has several outcomes, each with a column; say `--map {column}=OUTCOME` instead of `--value {column}`"
+        "the study has several outcomes, each with its own column; use `--map {column}=OUTCOME` instead of `--value {column}`"
     )]
     NoValue {
         /// What was given as that column.
         column: String,
     },
     /// Which study of a database is meant?
-    #[error("{problem}; the studies there are {}", studies.join(", "))]
+    #[error("{problem}; its studies are {}", studies.join(", "))]
     WhichStudy {
         /// What is wrong with what was asked for.
         problem: String,

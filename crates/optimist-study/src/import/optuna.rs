@@ -30,7 +30,7 @@ pub fn read(path: &Path, definition: &Definition, options: &ImportOptions) -> Re
         let params = trial.params.iter().map(|(name, stored)| {
             let mapped = options.map.iter().find(|(column, _)| column == name);
             let value = stored.value().ok_or_else(|| {
-                format!("`{name}` is stored as {}, which {} cannot be", stored.number, stored.distribution)
+                format!("`{name}` is stored as {}, which does not fit {}", stored.number, stored.distribution)
             })?;
             Ok((mapped.map_or(name, |(_, parameter)| parameter).clone(), value))
         });
@@ -56,7 +56,7 @@ pub fn definition(name: &str, path: &str, options: &ImportOptions) -> Result<Def
     let path = database_path(path);
     if !is_database(&bytes_of(&path)?) {
         let problem =
-            "only an Optuna database says what the parameters are; write a study file for a table".to_owned();
+            "only an Optuna database describes its parameters; write a study file for a table".to_owned();
         return Err(ImportError::Malformed { path, format: "an Optuna database", problem });
     }
     let study = OptunaStudy::read(&path, options)?;
@@ -70,7 +70,7 @@ pub fn definition(name: &str, path: &str, options: &ImportOptions) -> Result<Def
         plan: Plan::default(),
     };
     match definition.misfit() {
-        Some(problem) => Err(unsuitable(format!("cannot be one of ours: {problem}"))),
+        Some(problem) => Err(unsuitable(format!("can't be represented in Optimist: {problem}"))),
         None => Ok(definition),
     }
 }
@@ -184,7 +184,7 @@ impl OptunaStudy {
             goals.map(|(name, &direction)| NamedOutcome::new(name, Aim::Goal { direction, reference: None }));
         let constraints = constraints.into_iter().map(|name| NamedOutcome::new(name, Aim::AtMost(0.0)));
         let outcomes = Outcomes::new(goals.chain(constraints).collect());
-        outcomes.map_err(|problem| format!("has outcomes that cannot be ours: {problem}"))
+        outcomes.map_err(|problem| format!("has unsupported outcomes: {problem}"))
     }
 
     /// Which of its outcomes is which of ours: by name, or, if no name is known here, by order.
@@ -195,7 +195,7 @@ impl OptunaStudy {
         if objectives.len() != goals.len() {
             let (n, ours) = (objectives.len(), goals.len());
             return Err(format!(
-                "has {}, and `{}` has {}; import it into a study of as many goals, or make one with --create",
+                "has {}, and `{}` has {}; import it into a study with as many goals, or create one with --create",
                 count(n, "objective"),
                 definition.name,
                 count(ours, "goal")
@@ -214,7 +214,7 @@ impl OptunaStudy {
                 };
                 let (is, ours) = (word(*direction), word(ours));
                 return Err(format!(
-                    "{theirs}is {is}, and {goal} is {ours}; import it into a study of the same direction"
+                    "{theirs}is {is}, and {goal} is {ours}; import it into a study with the same direction"
                 ));
             }
         }
@@ -226,7 +226,7 @@ impl OptunaStudy {
         }
         if limits.len() != constraints.len() {
             return Err(format!(
-                "has {}, and `{}` has {}; import it into a study of as many, or make one with --create",
+                "has {}, and `{}` has {}; import it into a study with as many, or create one with --create",
                 count(constraints.len(), "constraint"),
                 definition.name,
                 limits.len()
@@ -234,7 +234,7 @@ impl OptunaStudy {
         }
         if let Some(limit) = limits.iter().find(|limit| limit.aim != Aim::AtMost(0.0)) {
             return Err(format!(
-                "has constraints that are kept by 0 and less, and `{}` of `{}` is {}; give it `at_most = 0`",
+                "has constraints that hold at 0 and below, but `{}` of `{}` is {}; give it `at_most = 0`",
                 limit.name, definition.name, limit.aim
             ));
         }
@@ -263,13 +263,14 @@ fn matched<'o>(
         return Ok(ours.to_vec());
     }
     let found = theirs.iter().map(|name| {
-        known(name)
-            .ok_or_else(|| format!("has `{name}`, which is not an outcome here; say `--map {name}=OUTCOME`"))
+        known(name).ok_or_else(|| {
+            format!("has `{name}`, which is not an outcome of the study; use `--map {name}=OUTCOME`")
+        })
     });
     let found = found.collect::<Result<Vec<_>, _>>()?;
     match (0..found.len()).find(|&i| found[..i].iter().any(|other| other.name == found[i].name)) {
         Some(i) => {
-            Err(format!("has two outcomes that would become `{}`; say which with --map", found[i].name))
+            Err(format!("has two outcomes that would both become `{}`; choose with --map", found[i].name))
         }
         None => Ok(found),
     }
@@ -412,10 +413,10 @@ impl OptunaStudy {
         for (name, stored) in complete.iter().flat_map(|trial| &trial.params) {
             let kind = stored
                 .kind()
-                .ok_or_else(|| format!("has a distribution that is not known: {}", stored.distribution))?;
+                .ok_or_else(|| format!("has an unknown distribution: {}", stored.distribution))?;
             let wider = match kinds.remove(name) {
                 Some(known) => widest(known, kind)
-                    .ok_or_else(|| format!("has different kinds of `{name}`; write a study file for it"))?,
+                    .ok_or_else(|| format!("has `{name}` with different types; write a study file for it"))?,
                 None => kind,
             };
             kinds.insert(name, wider);
@@ -434,7 +435,7 @@ impl OptunaStudy {
             };
             parameters.push(Parameter { name: (*name).clone(), kind: kind.clone(), when });
         }
-        Space::new(parameters).map_err(|error| format!("has a space that cannot be searched: {error}"))
+        Space::new(parameters).map_err(|error| format!("has an unsupported search space: {error}"))
     }
 }
 

@@ -24,7 +24,7 @@ pub type Row = Map<String, Json>;
 /// A row with its place, or what is wrong with it.
 type Placed = (String, Result<Row, String>);
 
-/// A table.
+/// A table as it was read: columns, rows, and how numbers are written.
 pub struct Table {
     columns: Vec<String>,
     rows: Vec<Placed>,
@@ -51,6 +51,10 @@ impl Table {
             None => return Err(ImportError::Empty { path: path.to_owned() }),
             Some('[') => ("a JSON array of objects", array(text).map(Self::of_json)),
             Some('{') => ("JSON lines", lines(text).map(Self::of_json)),
+            Some(_) if is_json(path) => {
+                let problem = "it begins with neither `[` nor `{`; expected an array of objects, or one object per line";
+                return Err(malformed("JSON", problem.to_owned()));
+            }
             Some(_) => {
                 let table = Delimited::read(text, options, |column| is_wanted(column, definition, options));
                 ("a CSV table", table.map(Self::of_texts))
@@ -89,7 +93,7 @@ impl Table {
         })
     }
 
-    /// Whether the columns that are spoken of are there.
+    /// Whether the columns that are mentioned exist.
     pub fn check_columns(&self, definition: &Definition, options: &ImportOptions) -> Result<(), ImportError> {
         let Definition { space, outcomes, .. } = definition;
         let columns = || self.columns.clone();
@@ -265,6 +269,12 @@ fn outcome(
         measured = measured.with_noise(number("noise_std", &noise_std, numbers)?);
     }
     Ok(Some(Ok(measured)))
+}
+
+/// Whether its name says that it holds JSON.
+fn is_json(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|end| ["json", "jsonl", "ndjson"].iter().any(|json| end.eq_ignore_ascii_case(json)))
 }
 
 fn array(text: &str) -> Result<Vec<(String, Row)>, String> {

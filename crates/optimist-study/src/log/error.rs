@@ -15,18 +15,18 @@ pub enum StorageError {
     /// An address of a backend that was left out of this program.
     #[error("this program cannot open {what}: build it with the feature `{feature}` of optimist-study")]
     NotBuiltIn {
-        /// Of which kind.
+        /// The kind of storage, such as "PostgreSQL databases".
         what: &'static str,
         /// What brings them.
         feature: &'static str,
     },
     /// An empty word.
-    #[error("storage has no name; give a file such as optimist.db, or postgres://user@host/database")]
+    #[error(
+        "the name of the storage is empty; give a file such as optimist.db, or postgres://user@host/database"
+    )]
     NoPlace,
     /// A name that SQLite would not take for a file's.
-    #[error(
-        "`{word}` is not the name of a file; give `memory` to keep nothing, or a file such as optimist.db"
-    )]
+    #[error("`{word}` is not a file name; give `memory` to store nothing, or a file such as optimist.db")]
     NoFile {
         /// What was given.
         word: String,
@@ -50,7 +50,7 @@ pub enum StorageError {
     },
     /// There is nothing in the file.
     #[error(
-        "{place} is an empty file; restore a copy if there were studies in it, or remove it to start anew"
+        "{place} is an empty file; restore a copy if there were studies in it, or delete it to start over"
     )]
     Empty {
         /// Where studies are stored, without passwords.
@@ -58,8 +58,8 @@ pub enum StorageError {
     },
     /// What was written last cannot be read without writing.
     #[error(
-        "{place} cannot be read: its last changes are in {place}-wal, and taking them in needs a folder that may be \
-         written; copy both files to one"
+        "{place} cannot be read: its latest changes are in {place}-wal, and applying them needs a writable folder; \
+         copy both files to one"
     )]
     Unmerged {
         /// Where studies are stored, without passwords.
@@ -78,23 +78,21 @@ pub enum StorageError {
         known: i64,
     },
     /// It may not be written.
-    #[error(
-        "{place} cannot be written: it is read-only; change its permissions and those of its folder, or copy it"
-    )]
+    #[error("{place} is read-only; change its permissions and those of its folder, or copy it")]
     ReadOnly {
         /// Where studies are stored, without passwords.
         place: String,
     },
     /// There is no room left.
-    #[error("{place} cannot be written: the disk is full; free some space, nothing stored so far is lost")]
+    #[error("cannot write {place}: the disk is full; free some space (nothing stored so far is lost)")]
     Full {
         /// Where studies are stored, without passwords.
         place: String,
     },
     /// The system could not do it.
     #[error(
-        "{place} cannot be read or written: {reason}; check the disk, your quota and the limit on file sizes \
-         (`ulimit -f`), nothing stored so far is lost"
+        "cannot read or write {place}: {reason}; check the disk, your quota and the limit on file sizes (`ulimit -f`); \
+         nothing stored so far is lost"
     )]
     Disk {
         /// Where studies are stored, without passwords.
@@ -102,7 +100,7 @@ pub enum StorageError {
         /// What was said.
         reason: String,
     },
-    /// Somebody else did not let go of it for long.
+    /// Another program has held a lock for too long.
     #[error("{place} is locked by another program; end that program, then try again")]
     Busy {
         /// Where studies are stored, without passwords.
@@ -110,7 +108,7 @@ pub enum StorageError {
     },
     /// What is there is not what was written.
     #[error(
-        "{place} is damaged: {problem}; restore a copy (`optimist backup` makes one), or save what is sound with `optimist \
+        "{place} is damaged: {problem}; restore a copy (`optimist backup` makes one), or recover what is intact with `optimist \
          salvage`"
     )]
     Damaged {
@@ -120,34 +118,38 @@ pub enum StorageError {
         problem: String,
     },
     /// The server cannot be reached.
-    #[error("cannot reach {place}: {reason}; check the address, and that the server runs and lets you in")]
+    #[error(
+        "cannot reach {place}: {reason}; check the address, and that the server is running and accepts your login"
+    )]
     Unreachable {
         /// Where studies are stored, without passwords.
         place: String,
         /// What was said.
         reason: String,
     },
-    /// The address of a database cannot be meant.
-    #[error("this address of a database cannot be used: {reason}; it is like postgres://user@host/database")]
+    /// The address of a database is invalid.
+    #[error(
+        "this database address cannot be used: {reason}; expected an address like postgres://user@host/database"
+    )]
     BadAddress {
         /// What is wrong with it, without any part that may be secret.
         reason: String,
     },
-    /// The address of a server cannot be meant.
-    #[error("this address of a server cannot be used: {reason}; it is like https://host:8150")]
+    /// The address of a server is invalid.
+    #[error("this server address cannot be used: {reason}; expected an address like https://host:8150")]
     BadServer {
         /// What is wrong with it, without any part that may be secret.
         reason: String,
     },
-    /// A server does not let us do it.
+    /// The server denies access, or this particular request.
     #[error("{place} refuses: {reason}")]
     Refused {
-        /// Which storage.
+        /// Where studies are stored, without passwords.
         place: String,
         /// Why, and what to do.
         reason: String,
     },
-    /// Anything else.
+    /// What no other variant describes.
     #[error("{place}: {reason}")]
     Other {
         /// Where studies are stored, without passwords.
@@ -158,7 +160,7 @@ pub enum StorageError {
 }
 
 impl StorageError {
-    /// Whether it may pass without anybody doing anything to the program.
+    /// Whether retrying may help, without restarting the program.
     pub fn may_pass(&self) -> bool {
         matches!(
             self,

@@ -41,7 +41,7 @@ const BYTES: u64 = 64 << 20;
 /// How many records to ask for: few at first, as many readers stop after one.
 const PIECES: (usize, usize) = (16, 1000);
 
-/// A server.
+/// A server, addressed by its URL, with the token that it wants.
 pub struct HttpServer {
     /// Without a slash at its end.
     url: String,
@@ -60,7 +60,7 @@ impl HttpServer {
         let authority = rest.split('/').next().unwrap_or_default();
         if authority.contains('@') {
             return Err(bad(
-                "it has a user or a password in it, and would be shown; a token belongs in OPTIMIST_TOKEN",
+                "it contains a user or password, which would be shown; put a token in OPTIMIST_TOKEN instead",
             ));
         }
         if authority.is_empty() || rest.contains(['?', '#']) || rest.contains(char::is_whitespace) {
@@ -68,7 +68,7 @@ impl HttpServer {
         }
         let token = token.filter(|token| !token.is_empty());
         if token.as_ref().is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
-            return Err(bad("the token in OPTIMIST_TOKEN has characters that no token has"));
+            return Err(bad("the token in OPTIMIST_TOKEN has invalid characters"));
         }
         Ok(Self {
             url: format!("{scheme}://{}", rest.trim_end_matches('/')),
@@ -116,7 +116,7 @@ impl Display for HttpServer {
 impl Backend for HttpServer {
     fn connect(&self, notify: &Notify) -> Result<Box<dyn Log>, StorageError> {
         if self.is_readable() {
-            notify(&format!("the token crosses the network to {self} readable; use https://, or a tunnel"));
+            notify(&format!("the token is sent to {self} unencrypted; use https://, or a tunnel"));
         }
         Ok(Box::new(Connection {
             url: self.url.clone(),
@@ -328,7 +328,7 @@ impl Connection {
                 return Err(error);
             }
             if is_certain {
-                (self.notify)(&format!("{error}; trying again"));
+                (self.notify)(&format!("{error}; retrying"));
             }
             is_certain = false;
             thread::sleep(pause);
@@ -364,7 +364,7 @@ impl Connection {
         }
         let not_ours = |error: serde_json::Error| StorageError::Other {
             place: self.url.clone(),
-            reason: format!("this is not a server of optimist, or one of another version: {error}"),
+            reason: format!("this is not an optimist server, or one of another version: {error}"),
         };
         serde_json::from_str(&text).map_err(not_ours)
     }
@@ -386,7 +386,7 @@ impl Connection {
         let place = self.url.clone();
         let reason = match error {
             ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                "nobody listens there".to_owned()
+                "nothing is listening there".to_owned()
             }
             ureq::Error::Timeout(_) => format!("no answer for {} s", ANSWER.as_secs()),
             error => error.to_string(),
@@ -394,7 +394,7 @@ impl Connection {
         match error {
             ureq::Error::Tls(_) | ureq::Error::Pem(_) | ureq::Error::Rustls(_) => StorageError::Refused {
                 place,
-                reason: format!("{reason}; for a certificate of your own, name it with SSL_CERT_FILE"),
+                reason: format!("{reason}; if it has a certificate of your own, name that in SSL_CERT_FILE"),
             },
             ureq::Error::BodyExceedsLimit(_) | ureq::Error::BadUri(_) | ureq::Error::Http(_) => {
                 StorageError::Other { place, reason }
@@ -409,8 +409,8 @@ impl Connection {
         let reason = problem.unwrap_or_else(|_| format!("status {status}"));
         match status.as_u16() {
             401 => {
-                let hint = "set OPTIMIST_TOKEN to a token that `optimist token create` made on the server, or to that of its link";
-                StorageError::Refused { place, reason: format!("it does not know you; {hint}") }
+                let hint = "set OPTIMIST_TOKEN to one that `optimist token create` made on the server, or to the one in its link";
+                StorageError::Refused { place, reason: format!("it doesn't accept your token; {hint}") }
             }
             403 => StorageError::Refused { place, reason },
             429 | 502..=504 => StorageError::Unreachable { place, reason },
@@ -468,6 +468,6 @@ mod tests {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let server = HttpServer::new(&format!("http://{free}"), None).unwrap();
         let error = server.connect(&(Arc::new(|_: &str| ()) as Notify)).unwrap().studies().unwrap_err();
-        assert!(error.may_pass() && error.to_string().contains("nobody listens there"), "{error}");
+        assert!(error.may_pass() && error.to_string().contains("nothing is listening there"), "{error}");
     }
 }

@@ -99,7 +99,7 @@ pub struct Sqlite {
     connection: Connection,
     /// As the user wrote it.
     place: String,
-    /// Of the first format, in a place that may not be written: its records are not linked.
+    /// A file of the first format that is read-only: its records are not linked.
     is_unlinked: bool,
 }
 
@@ -466,7 +466,7 @@ fn integer(trial: usize) -> i64 {
 /// What kind of file was opened.
 enum Format {
     Known,
-    /// Of the first version.
+    /// Version 1, whose records are not linked.
     Unlinked,
     Newer(i64),
     Foreign,

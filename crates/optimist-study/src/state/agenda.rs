@@ -159,7 +159,7 @@ impl State {
 /// What was measured at a point, in all its trials.
 #[derive(Clone)]
 struct Point {
-    /// By outcome.
+    /// Sums of the values at this point, one for each outcome.
     sums: Vec<f64>,
     n_measured: usize,
     n_running: usize,

@@ -114,7 +114,7 @@ impl State {
         }
         let tried = self.trials().iter().map(|Trial { params, .. }| params);
         for params in tried.chain(&self.queue) {
-            wider.check(params).map_err(|error| format!("a trial would lie outside: {error}"))?;
+            wider.check(params).map_err(|error| format!("a trial would be outside it: {error}"))?;
         }
         Ok(changes)
     }
@@ -150,7 +150,7 @@ fn parameter_widening(old: &Parameter, new: &Parameter) -> Result<Option<String>
                 added => format!("also {}", added.join(", ")),
             }
         }
-        _ => return Err(format!("`{name}` may get wider bounds or further choices, and nothing else")),
+        _ => return Err(format!("`{name}` can only get wider bounds or further choices")),
     };
     Ok(Some(format!("{name}: {words}")))
 }

@@ -78,7 +78,7 @@ fn this_program() -> (String, u32) {
     (env!("CARGO_PKG_VERSION").to_owned(), ENGINE_VERSION)
 }
 
-/// Coming back.
+/// From the pages of a snapshot to a state.
 impl State {
     /// The state after record `head`, from the frame that was made then; `None` if another program made it.
     pub(crate) fn brief(head: u64, frame: &[u8]) -> Option<Self> {
@@ -181,7 +181,7 @@ impl State {
     }
 }
 
-/// Going.
+/// From a state to the pages of a snapshot.
 impl State {
     /// How far pages would go that are made now.
     pub(crate) fn extent(&self) -> Extent {

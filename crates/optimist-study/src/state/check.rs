@@ -18,7 +18,7 @@ impl State {
         for event in events {
             check_event(Some(self), event)?;
             match event {
-                Event::Created { .. } => return Err("a study is created once".to_owned()),
+                Event::Created { .. } => return Err("a study can only be created once".to_owned()),
                 Event::Changed { .. }
                 | Event::Enqueued { .. }
                 | Event::Steered { .. }
@@ -31,12 +31,12 @@ impl State {
                             let queue = queue.get_or_insert_with(|| self.queue.iter().collect());
                             let place = queue.iter().position(|queued| *queued == params);
                             let place =
-                                place.ok_or("a point is tried as enqueued that is not in the queue")?;
+                                place.ok_or("the trial uses an enqueued point that isn't in the queue")?;
                             queue.remove(place);
                         }
                         Source::Replicate { of } => is_there(*of, next)?,
                         Source::Suggested { seen, .. } if *seen > self.head => {
-                            return Err("a suggestion knows records that are not there".to_owned());
+                            return Err("a suggestion refers to records that don't exist".to_owned());
                         }
                         Source::Suggested { .. } | Source::Imported => {}
                     }
@@ -84,7 +84,7 @@ pub(crate) fn check_event(state: Option<&State>, event: &Event) -> Result<(), St
     if let Event::Noted { text, .. } = event
         && text.len() > TEXT_BYTES
     {
-        return Err(format!("a note has {} bytes, at most {TEXT_BYTES} are kept", text.len()));
+        return Err(format!("a note has {} bytes, the limit is {TEXT_BYTES}", text.len()));
     }
     let params = match event {
         Event::Enqueued { params }

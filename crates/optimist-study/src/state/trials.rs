@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::trial::Trial;
 
-/// See above.
+/// The trials that are held, and which of them have changed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trials {
     /// Trials below this number are in `fetched`, or nowhere.

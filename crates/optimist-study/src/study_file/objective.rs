@@ -72,7 +72,8 @@ fn variable_problems(parameters: &[Entry<'_>]) -> Vec<Problem> {
     for entry in parameters {
         let (name, variable) = (entry.name(), environment_name(entry.name()));
         if variable == STORAGE_VARIABLE {
-            let message = format!("parameter `{name}` becomes {variable}, which says where studies are kept");
+            let message =
+                format!("parameter `{name}` would set {variable}, which says where studies are stored");
             let expected = "expected another name";
             let help = "rename it, or set `mode = \"serve\"`, which has no variables";
             problems.push(Problem::new(entry.key.span(), message, expected).help(help));

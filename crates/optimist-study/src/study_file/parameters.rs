@@ -181,9 +181,21 @@ fn condition(entry: &Entry<'_>, declared: &[Entry<'_>]) -> Result<Condition, Pro
 
 /// What is wrong with a space as a problem at one of its places, which `label` is said of.
 pub fn space_problem(span: Range<usize>, error: &SpaceError, label: &str) -> Problem {
-    let message = error.to_string();
+    let message = match error {
+        // As the file has them: 3, not 3.0.
+        SpaceError::EmptyRange { name, low, high } => {
+            format!("parameter `{name}`: low {} is above high {}; swap the bounds", number(low), number(high))
+        }
+        _ => error.to_string(),
+    };
     match message.split_once("; ") {
         Some((wrong, advice)) => Problem::new(span, wrong, label).help(advice),
         None => Problem::new(span, message, label),
     }
+}
+
+/// A bound without the `.0` that tells a float from a whole number.
+fn number(value: &Value) -> String {
+    let text = value.to_string();
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }

@@ -22,7 +22,7 @@ impl SourceFile {
     }
 }
 
-/// One mistake.
+/// One mistake in a study file, with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
     /// Byte range of the offending key or value.
@@ -68,7 +68,7 @@ impl Problem {
         self
     }
 
-    /// Adds advice.
+    /// Adds advice, shown on a line of its own.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self

@@ -88,14 +88,14 @@ fn culprit(settings: &Spanned<DeValue<'_>>, message: &str) -> Option<(String, Ra
     found.map(|(key, value)| (key.get_ref().to_string(), value.span()))
 }
 
-/// What serde says as a problem: "unknown field `kapa`, expected one of `name`, `kappa`", and where.
+/// What serde says ("unknown field `kapa`, expected one of `name`, `kappa`") as a problem with its place.
 pub fn settings_problem(optimizer: &Entry<'_>, message: &str, span: Option<Range<usize>>) -> Problem {
     let span = span.filter(|span| *span != optimizer.value.span());
     let span = span.or_else(|| mentioned(optimizer, message)).unwrap_or_else(|| optimizer.key.span());
     match message.split_once(", expected ") {
         Some((wrong, expected)) => {
-            let problem =
-                Problem::new(span, format!("`[optimizer]`: {wrong}"), format!("expected {expected}"));
+            let message = format!("`[optimizer]`: {}", in_words(optimizer, wrong));
+            let problem = Problem::new(span, message, format!("expected {expected}"));
             match quoted(wrong).next() {
                 Some(word) => problem.suggest(word, quoted(expected)),
                 None => problem,
@@ -112,6 +112,13 @@ fn mentioned(optimizer: &Entry<'_>, message: &str) -> Option<Range<usize>> {
     let key = settings.iter().find(|entry| is_mentioned(entry.name())).map(|entry| entry.key.span());
     let value = || settings.iter().find(|entry| entry.value.get_ref().as_str().is_some_and(is_mentioned));
     key.or_else(|| value().map(|entry| entry.value.span()))
+}
+
+/// What serde calls a field is a key to the author of a study file, and the variants are optimizers or values.
+fn in_words(optimizer: &Entry<'_>, wrong: &str) -> String {
+    let name = optimizer.value.get_ref().get("name").and_then(|name| name.get_ref().as_str());
+    let variant = if quoted(wrong).next() == name { "unknown optimizer" } else { "unknown value" };
+    wrong.replacen("unknown field", "unknown key", 1).replacen("unknown variant", variant, 1)
 }
 
 /// The words in backticks.

@@ -237,7 +237,7 @@ pub struct Workers(pub usize);
 
 impl FromToml for Workers {
     const EXPECTED: &'static str =
-        "a whole number from 1 to 1000; `optimist worker` adds more, also on other machines";
+        "a whole number from 1 to 1000; `optimist worker` adds more, here or on other machines";
     fn from_toml(value: &DeValue<'_>) -> Option<Self> {
         NonZeroUsize::from_toml(value).filter(|n| n.get() <= MAX_WORKERS).map(|n| Self(n.get()))
     }

@@ -64,7 +64,7 @@ impl<T> Default for ByOutcome<T> {
 }
 
 impl<T> ByOutcome<T> {
-    /// That of one outcome.
+    /// The entry of one outcome.
     pub fn get(&self, name: &str) -> Option<&T> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, of)| of)
     }
@@ -74,7 +74,7 @@ impl<T> ByOutcome<T> {
         self.0.is_empty()
     }
 
-    /// Of those outcomes for which there is something.
+    /// Entries for the outcomes that `of` gives something for.
     pub(crate) fn of<'o>(
         outcomes: impl IntoIterator<Item = &'o NamedOutcome>,
         of: impl Fn(&NamedOutcome) -> Option<T>,

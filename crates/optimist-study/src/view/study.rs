@@ -188,9 +188,9 @@ fn suggestions(trials: &[Trial]) -> Vec<FoundView> {
 /// Why there will be no further trial, in words.
 pub fn reason(over: Over) -> String {
     match over {
-        Over::Trials => "as many trials as planned".to_owned(),
+        Over::Trials => "all planned trials are done".to_owned(),
         Over::Target { trial } => format!("trial {trial} reached the target"),
-        Over::Stopped => "somebody stopped it".to_owned(),
-        Over::Gain { gain } => format!("no more than {} to gain", significant(gain, 3)),
+        Over::Stopped => "stopped by a user".to_owned(),
+        Over::Gain { gain } => format!("expected gain below {}", significant(gain, 3)),
     }
 }

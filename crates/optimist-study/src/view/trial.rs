@@ -24,11 +24,11 @@ pub struct TrialView<'t> {
     pub state: &'static str,
     /// Who wanted this point: `suggested`, `enqueued`, `replicate` or `imported`.
     pub source: &'static str,
-    /// Of a suggestion: how the optimizer found it.
+    /// How the optimizer found the point, if it suggested it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Map<String, serde_json::Value>>"))]
     pub why: Option<&'t Why>,
-    /// Of a replicate: the first trial at this point.
+    /// The first trial at this point, if this is a replicate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<usize>,
     /// What was measured, in the user's direction: of several measurements the mean.
@@ -82,7 +82,7 @@ pub struct TrialView<'t> {
 pub enum ValuesView {
     /// Measurements of the one outcome.
     One(Vec<f64>),
-    /// Of several outcomes: of several measurements the mean.
+    /// One for each of several outcomes; the mean if there are several measurements.
     ByOutcome(ByOutcome<f64>),
 }
 
@@ -91,9 +91,9 @@ pub enum ValuesView {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum NoiseView {
-    /// Of the one outcome.
+    /// In a study with a single outcome.
     One(f64),
-    /// Of several outcomes.
+    /// One for each of several outcomes.
     ByOutcome(ByOutcome<f64>),
 }
 

@@ -1,4 +1,4 @@
-//! What usually is the matter.
+//! Common problems, and how to find them.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -83,14 +83,15 @@ impl Checks {
         let mut troubles = Vec::new();
         if let Some(bytes) = limit(&limits, "Max file size") {
             troubles.push(format!(
-                "a file may have {} (`ulimit -f`); the storage must be able to grow",
+                "files can have at most {} (`ulimit -f`); the storage must be able to grow",
                 size(bytes)
             ));
         }
         if let Some(files) = limit(&limits, "Max open files").filter(|files| *files < LEAST_FILES) {
-            troubles.push(format!("{files} open files at most (`ulimit -n`); raise that to {LEAST_FILES}"));
+            troubles
+                .push(format!("at most {files} open files (`ulimit -n`); raise the limit to {LEAST_FILES}"));
         }
-        self.conclude("limits", troubles, "of file size and open files: none that matters");
+        self.conclude("limits", troubles, "file size and open-file limits are fine");
     }
 
     /// The file may be written, and lies where SQLite works.
@@ -100,31 +101,28 @@ impl Checks {
             _ => Path::new("."),
         };
         let Ok(folder) = folder.canonicalize() else {
-            return self.trouble("storage", format!("there is no folder {}; make it", folder.display()));
+            return self.trouble("storage", format!("there is no folder {}; create it", folder.display()));
         };
         let mut troubles = Vec::new();
         for place in [folder.clone(), file.to_owned()] {
             if place.exists() && access(&place, Access::WRITE_OK).is_err() {
-                troubles.push(format!(
-                    "{} may not be written, so studies can only be looked at",
-                    place.display()
-                ));
+                troubles
+                    .push(format!("{} is read-only: studies can be viewed but not changed", place.display()));
             }
         }
         if std::fs::metadata(file).is_ok_and(|found| found.mode() & 0o002 != 0) {
             let file = file.display();
-            troubles.push(format!(
-                "everybody may write {file}, and so have commands run here; `chmod o-w {file}`"
-            ));
+            troubles
+                .push(format!("{file} is world-writable: anyone can run commands here; `chmod o-w {file}`"));
         }
-        self.conclude("permissions", troubles, "the file and its folder may be written");
+        self.conclude("permissions", troubles, "the file and its folder are writable");
 
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         match file_system(&mounts, &folder) {
             Some(kind) if REMOTE.contains(&kind) => self.trouble(
                 "file system",
                 format!(
-                    "{} is on {kind}, where SQLite's locks do not hold; use a local disk or PostgreSQL",
+                    "{} is on {kind}, where SQLite's locks don't work; use a local disk or PostgreSQL",
                     folder.display()
                 ),
             ),
@@ -149,7 +147,7 @@ impl Checks {
         if is_set && other.is_file() && !is_same(other) {
             self.trouble(
                 "place",
-                format!("there is also {DEFAULT} in this folder; {STORAGE_VARIABLE} is set, so it is not looked at without --storage {DEFAULT}"),
+                format!("there is also {DEFAULT} in this folder; {STORAGE_VARIABLE} is set, so it is only used with --storage {DEFAULT}"),
             );
         }
     }
@@ -161,8 +159,8 @@ impl Checks {
         };
         let kind = match is_file {
             true => std::fs::metadata(storage.to_string())
-                .map_or("not there yet".to_owned(), |file| size(file.len())),
-            false => "it answers".to_owned(),
+                .map_or("does not exist yet".to_owned(), |file| size(file.len())),
+            false => "reachable".to_owned(),
         };
         self.ok("storage", format!("{storage}: {}, {kind}", studies(names.len())));
         let (mut damaged, mut lost, mut absent, mut ahead, mut other) =
@@ -180,8 +178,9 @@ impl Checks {
             let state = study.state();
             if expired > 0 {
                 let trials = count(expired, "trial");
+                let them = if expired == 1 { "it" } else { "them" };
                 lost.push(format!(
-                    "study `{name}`: the lease of {trials} has run out; the next worker runs them again"
+                    "study `{name}`: the worker of {trials} is gone; the next worker runs {them} again"
                 ));
             }
             let objective = state.plan().objective.as_ref();
@@ -189,21 +188,22 @@ impl Checks {
             other += usize::from(by_other_engines(state) > 0);
             let created = UNIX_EPOCH + Duration::from_millis(state.created_at());
             if created.duration_since(SystemTime::now()).is_ok_and(|ahead| ahead > Duration::from_secs(60)) {
-                ahead
-                    .push(format!("study `{name}` was begun in the future; set the clocks of your machines"));
+                ahead.push(format!(
+                    "study `{name}`: the start time is in the future; check the clocks of your machines"
+                ));
             }
         }
         if !names.is_empty() {
             self.conclude("studies", damaged, "all can be opened");
-            self.conclude("workers", lost, "no trial has lost its worker");
-            self.conclude("objectives", absent, "what they start is there");
-            self.conclude("clock", ahead, "no study was begun in the future");
+            self.conclude("workers", lost, "every running trial has its worker");
+            self.conclude("objectives", absent, "all commands found");
+            self.conclude("clock", ahead, "no start time is in the future");
             self.ok(
                 "engine",
                 match other {
-                    0 => format!("all suggestions are by engine {ENGINE_VERSION}"),
+                    0 => format!("all suggestions were made by engine {ENGINE_VERSION}"),
                     n => format!(
-                        "{} with suggestions by other engines, which `verify` cannot compare",
+                        "{} with suggestions of other engines, which `verify` cannot compare",
                         studies(n)
                     ),
                 },
@@ -217,7 +217,7 @@ fn missing(objective: &Objective) -> Option<String> {
     if !objective.folder.is_dir() {
         let folder = objective.folder.display();
         return Some(format!(
-            "its objective runs in {folder}, which is not here; `optimist worker --folder` says where it is"
+            "its objective runs in {folder}, which does not exist here; use `optimist worker --folder`"
         ));
     }
     let program = objective.command.first()?;
@@ -230,7 +230,7 @@ fn missing(objective: &Objective) -> Option<String> {
     };
     (!is_there).then(|| {
         format!(
-            "its objective starts `{program}`, which is not on this machine; install it, or correct `command`"
+            "its objective runs `{program}`, which is not on this machine; install it, or correct `command`"
         )
     })
 }

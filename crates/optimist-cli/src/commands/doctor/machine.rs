@@ -19,7 +19,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This one.
+    /// The running program, and the machine it runs on.
     pub fn this() -> Self {
         let libc = match () {
             () if cfg!(target_env = "musl") => "-musl",
@@ -45,7 +45,7 @@ impl Machine {
         }
     }
 
-    /// The same to read.
+    /// Rows of a table: what, and its value.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let listed = |words: &[String]| if words.is_empty() { "none".to_owned() } else { words.join(", ") };
         let features: Vec<String> = self.cpu_features.iter().map(|word| (*word).to_owned()).collect();

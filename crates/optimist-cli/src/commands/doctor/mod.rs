@@ -1,4 +1,4 @@
-//! `optimist doctor`: what a bug report needs, and usual trouble.
+//! `optimist doctor`: what a bug report needs, and common problems.
 
 mod checks;
 mod machine;
@@ -16,13 +16,15 @@ use crate::storage::StorageArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  optimist doctor                           of the studies here
+  optimist doctor                           checks optimist.db in this folder
   optimist doctor --storage postgres://me@lab/studies
-  optimist doctor --json > report.json      for a bug report: it has no passwords and no values
+  optimist doctor --json > report.json      for a bug report; holds no secrets
 
-Nothing is changed. `optimist verify STUDY` looks at every record of a study, which takes longer.
+Changes nothing. `optimist verify STUDY` checks every record of a study, which
+takes longer.
 
-Exit status: 0 if all is well, 1 if there is trouble, 2 if the command line is wrong.";
+Exit status: 0 if no problem was found, 1 if there is one, 2 if the command
+line is wrong.";
 
 /// Options of `optimist doctor`.
 #[derive(Debug, Args)]
@@ -41,7 +43,7 @@ struct Report {
     checks: Vec<Check>,
 }
 
-/// Looks around and reports; errors are printed by `main`.
+/// Looks around and reports.
 pub fn execute(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let checks = Checks::of(args.storage.storage());
     let report = Report { machine: Machine::this(), checks: checks.done };
@@ -58,15 +60,15 @@ fn in_words(report: &Report) -> String {
     let facts = report.machine.facts().into_iter().map(|(what, fact)| vec![what.to_owned(), fact]).collect();
     let mut lines = vec![table(facts), String::new()];
     let rows = report.checks.iter().map(|check| {
-        let verdict = if check.is_ok { "ok" } else { "trouble" };
+        let verdict = if check.is_ok { "ok" } else { "problem" };
         vec![verdict.to_owned(), check.what.to_owned(), check.found.clone()]
     });
     lines.push(table(rows.collect()));
     let troubles = report.checks.iter().filter(|check| !check.is_ok).count();
     lines.push(String::new());
     lines.push(match troubles {
-        0 => " no trouble found".to_owned(),
-        n => format!(" trouble found in {}", count(n, "check")),
+        0 => " no problems found".to_owned(),
+        n => format!(" {} found", count(n, "problem")),
     });
     lines.join("\n")
 }

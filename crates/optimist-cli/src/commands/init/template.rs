@@ -10,7 +10,7 @@ pub const OBJECTIVE_NAME: &str = "objective.py";
 
 /// A tiny objective: replace it by your own.
 pub const OBJECTIVE: &str = "\
-# The value of one trial. Parameters come as OPTIMIST_NAME variables (and as JSON on standard input); the last line
+# Measures one trial. Parameters come as OPTIMIST_NAME variables (and as JSON on standard input); the last line
 # that is printed is the value.
 import math
 import os
@@ -19,7 +19,7 @@ lr = float(os.environ[\"OPTIMIST_LR\"])
 layers = int(os.environ[\"OPTIMIST_LAYERS\"])
 activation = os.environ[\"OPTIMIST_ACTIVATION\"]
 
-# Stands for training a model: the loss is least at lr = 0.01, 4 layers and gelu.
+# Stands in for training a model: the loss is lowest at lr = 0.01, 4 layers and gelu.
 loss = (math.log10(lr) + 2) ** 2 + 0.1 * (layers - 4) ** 2 + {\"relu\": 0.1, \"tanh\": 0.3, \"gelu\": 0}[activation]
 print(loss)
 ";

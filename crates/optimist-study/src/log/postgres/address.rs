@@ -151,14 +151,14 @@ impl Address {
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (servers, database) = place.split_once('/').unwrap_or((place, ""));
         if place.contains('@') {
-            return Err("`@` in a name or a password is written as %40".to_owned());
+            return Err("`@` in a name or password must be written as %40".to_owned());
         }
         self.read_servers(servers)?;
         if !database.is_empty() {
             self.set("dbname", decoded(database)?)?;
         }
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (key, value) = pair.split_once('=').ok_or("after `?` there are pairs such as key=value")?;
+            let (key, value) = pair.split_once('=').ok_or("expected key=value pairs after `?`")?;
             self.set(&decoded(key)?, decoded(value)?)?;
         }
         Ok(())
@@ -187,7 +187,7 @@ impl Address {
         let mut rest = text.trim();
         while !rest.is_empty() {
             let (key, after) =
-                rest.split_once('=').ok_or("there are pairs such as host=lab dbname=studies")?;
+                rest.split_once('=').ok_or("expected key=value pairs such as host=lab dbname=studies")?;
             let after = after.trim_start();
             let is_quoted = after.starts_with('\'');
             let mut value = String::new();
@@ -211,7 +211,7 @@ impl Address {
     fn set(&mut self, key: &str, value: String) -> Result<(), String> {
         let key = if key == "database" { "dbname" } else { key };
         if !KEYS.iter().any(|(known, _)| *known == key) {
-            return Err(format!("`{key}` is not a key that is known here"));
+            return Err(format!("`{key}` is not a known key"));
         }
         self.0.insert(key.to_owned(), value);
         Ok(())
@@ -227,7 +227,7 @@ impl Address {
             named.map(PathBuf::from).or_else(|| Some(Path::new(&variable("HOME")?).join(".pgpass")))?;
         let text = fs::read_to_string(&file).ok()?;
         if is_open_to_others(&file) {
-            warn(&format!("{} is not used: others can read it; `chmod 600` it", file.display()));
+            warn(&format!("ignoring {}: others can read it; `chmod 600` it", file.display()));
             return None;
         }
         let host = self.get("host").filter(|host| *host != SOCKETS).unwrap_or("localhost");
@@ -267,7 +267,7 @@ impl Display for Address {
 
 fn decoded(text: &str) -> Result<String, String> {
     let decoded = percent_decode_str(text).decode_utf8();
-    decoded.map(Into::into).map_err(|_| "what is written with % is not UTF-8".to_owned())
+    decoded.map(Into::into).map_err(|_| "the characters written with % are not valid UTF-8".to_owned())
 }
 
 /// What the file of services says of this one.
@@ -287,7 +287,9 @@ fn service_entries(service: &str, variable: Variable<'_>) -> Result<Vec<(String,
                 .collect());
         }
     }
-    Err(format!("service `{service}` is not in ~/.pg_service.conf, nor where PGSERVICEFILE says"))
+    Err(format!(
+        "service `{service}` is neither in ~/.pg_service.conf nor in the file that PGSERVICEFILE names"
+    ))
 }
 
 /// The fields of a line of a password file.

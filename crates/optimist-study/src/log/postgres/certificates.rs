@@ -1,7 +1,7 @@
 //! Whom to trust: encryption as an address asks for it.
 //!
-//! Given: `sslmode`, `sslrootcert`, `sslcert` and `sslkey`, which mean what they mean to `libpq`. Gives: settings of rustls.
-//! The only file that calls rustls.
+//! Given: `sslmode`, `sslrootcert`, `sslcert` and `sslkey`, which mean what they mean to `libpq`. Gives: settings of rustls
+//! for connections to PostgreSQL. (`log/http.rs` has its own, for servers.)
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::address::Address;
 /// What `sslmode` asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SslMode {
-    /// Never encrypt.
+    /// Never encrypt, even if the server offers it.
     Disable,
     /// Encrypt where the server can; the default.
     Prefer,
@@ -43,7 +43,9 @@ pub fn ssl_mode(address: &Address) -> Result<SslMode, String> {
         Some("require") => SslMode::Require,
         Some("verify-ca") => SslMode::VerifyCa,
         Some("verify-full") => SslMode::VerifyFull,
-        Some(_) => return Err("sslmode is disable, prefer, require, verify-ca or verify-full".to_owned()),
+        Some(_) => {
+            return Err("sslmode must be disable, prefer, require, verify-ca or verify-full".to_owned());
+        }
     })
 }
 
@@ -94,7 +96,7 @@ impl Verifier {
         let trusted = match (address.get("sslrootcert"), file(address, "sslrootcert", "root.crt")) {
             (Some("system"), _) => rustls_native_certs::load_native_certs().certs,
             (_, Some(file)) => certificates("sslrootcert", &file)?,
-            (_, None) => return Err("say with sslrootcert whom to trust".to_owned()),
+            (_, None) => return Err("sslrootcert must name the certificates to trust".to_owned()),
         };
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(trusted.iter().cloned());

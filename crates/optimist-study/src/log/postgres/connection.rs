@@ -126,7 +126,7 @@ impl Negotiation {
                 Carrier::Encrypted(Box::new(encrypted?))
             }
             Some(_) if is_required => {
-                let reason = "the server does not encrypt connections, and sslmode asks for it";
+                let reason = "sslmode requires encryption, which the server does not offer";
                 return Err(io::Error::new(ErrorKind::Unsupported, reason));
             }
             _ => Carrier::Plain(socket, (!is_local).then(Listener::default)),
