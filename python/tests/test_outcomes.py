@@ -40,7 +40,7 @@ def test_what_cannot_be_meant_is_an_error() -> None:
     for outcomes, words in [
         ({"a": "best"}, "must be"),
         ({"a": op.AtMost(math.nan)}, "finite"),
-        ({"a": op.Minimize(reference=1)}, "`reference` of outcome `a` says nothing"),
+        ({"a": op.Minimize(reference=1)}, "`reference` of outcome `a` has no effect"),
         ({"x": "minimize"}, "both a parameter and an outcome"),
         ({}, "at least one outcome"),
         ({f"o{i}": "minimize" for i in range(9)}, "at most 8"),

@@ -104,7 +104,7 @@ def test_a_space_may_become_wider(database: Path, caplog: pytest.LogCaptureFixtu
     assert "has a wider space now" in caplog.text
     wider.enqueue({"x": 1.5, "k": "b"})
     assert wider.ask()["x"] == 1.5 and wider.verify()
-    with pytest.raises(ValueError, match="only get wider bounds and further choices"):
+    with pytest.raises(ValueError, match="only wider bounds and further choices are possible"):
         op.Study("s", {"x": (0.5, 2.0), "k": ["a", "b"]}, direction="minimize", storage=database)
 
 
@@ -138,7 +138,7 @@ def test_a_block_tells_fails_or_puts_back(study: op.Study) -> None:
 
 
 def test_errors_are_the_built_in_ones_with_the_words_of_the_library(study: op.Study, database: Path) -> None:
-    with pytest.raises(KeyError, match="^study `bowl` has no trial 7; it has none yet$"):
+    with pytest.raises(KeyError, match="^study `bowl` has no trial 7; it has no trials yet$"):
         study.tell(7, 1.0)
     with pytest.raises(KeyError, match="study `x` is not in"):
         op.Study.load("x", storage=database)

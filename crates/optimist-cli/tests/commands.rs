@@ -96,7 +96,7 @@ fn a_study_is_created_once_and_again_only_with_another_plan() {
     assert_eq!(again[0]["created"], false);
     folder.write("film.toml", &FILM.replace("trials = 4", "trials = 9"));
     let changed = folder.run(&["create", "film.toml"]).expect_code(0);
-    assert!(changed.stdout.contains("its plan is now that of film.toml"), "{}", changed.stdout);
+    assert!(changed.stdout.contains("its plan is now the one in film.toml"), "{}", changed.stdout);
     assert_eq!(json(&folder, &["list"])[0]["planned"], 9);
 
     folder.write("film.toml", &FILM.replace("high = 300", "high = 200"));
@@ -104,7 +104,7 @@ fn a_study_is_created_once_and_again_only_with_another_plan() {
         &folder,
         &["create", "film.toml"],
         1,
-        &["study `film` was created with another space", "name"],
+        &["the parameters of study `film` differ from those in the study file", "name"],
     );
     let named = json(&folder, &["create", "film.toml", "--name", "film-2"]);
     assert_eq!((&named[0]["study"], &named[0]["created"]), (&json!("film-2"), &json!(true)));
@@ -122,7 +122,7 @@ fn without_an_objective_run_and_worker_say_what_to_do() {
         2,
         &["has no `objective`", "`optimist ask` and `optimist tell`"],
     );
-    expect_error(&folder, &["worker", "film"], 1, &["has no objective", "`optimist ask`"]);
+    expect_error(&folder, &["worker", "film"], 1, &["has no command to run", "`optimist ask`"]);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_trial_without_a_lease_is_kept_for_ever_and_one_with_a_lease_is_given_to_the
         expect_error(&folder, &["ask", "film", "--lease", lease], 2, &["--lease"]);
     }
     let beyond = folder.run(&["ask", "film", "-n", "2"]).expect_code(0);
-    assert!(beyond.stderr.contains("beyond the 4 trials that were planned"), "{}", beyond.stderr);
+    assert!(beyond.stderr.contains("beyond the 4 planned trials"), "{}", beyond.stderr);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_value_told_twice_is_stored_once_and_another_value_is_a_further_measurement(
         (&json!("complete"), &json!(2.5), &json!(0.1), &json!("warm"), &json!(3))
     );
     let again = folder.run(&["tell", "film", "0", "2.5"]).expect_code(0);
-    assert_eq!(again.stdout, "trial 0 has the value 2.5 already; nothing was stored\n");
+    assert_eq!(again.stdout, "trial 0 already has the value 2.5; nothing was stored\n");
     let other = folder.run(&["tell", "film", "0", "3.5"]).expect_code(0);
     assert!(
         other.stdout.contains("has 2 values now, the last 3.5; it counts with their mean, 3"),
@@ -190,7 +190,7 @@ fn a_late_value_completes_a_trial_that_was_given_up() {
     for (trial, state) in [("0", "failed"), ("1", "cancelled"), ("2", "waiting")] {
         let told = folder.run(&["tell", "film", trial, "7"]).expect_code(0);
         assert!(
-            told.stdout.contains(&format!("trial {trial} was {state} and is complete now")),
+            told.stdout.contains(&format!("trial {trial} was {state} and is now complete")),
             "{}",
             told.stdout
         );
@@ -200,9 +200,14 @@ fn a_late_value_completes_a_trial_that_was_given_up() {
 #[test]
 fn values_and_trials_that_cannot_be_are_refused() {
     let folder = film();
-    expect_error(&folder, &["tell", "film", "0", "1"], 1, &["study `film` has no trial 0; it has none yet"]);
+    expect_error(
+        &folder,
+        &["tell", "film", "0", "1"],
+        1,
+        &["study `film` has no trial 0; it has no trials yet"],
+    );
     folder.run(&["ask"]).expect_code(0);
-    expect_error(&folder, &["tell", "film", "3", "1"], 1, &["has no trial 3; it has trial 0 only"]);
+    expect_error(&folder, &["tell", "film", "3", "1"], 1, &["has no trial 3; it only has trial 0"]);
     expect_error(&folder, &["tell", "film", "0", "nan"], 1, &["must be a finite number, got NaN"]);
     expect_error(&folder, &["tell", "film", "0", "1", "--noise-std", "-1"], 1, &["noise", "got -1"]);
     for wrong in [&["tell", "film", "0", "high"][..], &["tell", "film", "first", "1"], &["tell", "film", "0"]]
@@ -220,7 +225,7 @@ fn a_failure_is_final_put_back_or_cancelled() {
     let failed = folder.run(&["fail", "film", "0", "--reason", "it peeled off"]).expect_code(0);
     assert_eq!(failed.stdout, "trial 0 has failed\n");
     let again = folder.run(&["fail", "film", "0"]).expect_code(0);
-    assert_eq!(again.stdout, "trial 0 is failed already; nothing was stored\n");
+    assert_eq!(again.stdout, "trial 0 is already failed; nothing was stored\n");
     assert_eq!(json(&folder, &["fail", "film", "2", "--cancel"])[0]["state"], "cancelled");
 
     let params = json(&folder, &["trials"])[1]["params"].clone();
@@ -230,7 +235,7 @@ fn a_failure_is_final_put_back_or_cancelled() {
         assert_eq!(json(&folder, &["ask", "film"])[0]["params"], params);
     }
     let last = folder.run(&["fail", "film", "1", "--retry"]).expect_code(0);
-    assert_eq!(last.stdout, "trial 1 has failed; that was attempt 3\n");
+    assert_eq!(last.stdout, "trial 1 failed on attempt 3\n");
 
     folder.run(&["ask"]).expect_code(0);
     folder.run(&["tell", "film", "3", "1"]).expect_code(0);
@@ -348,7 +353,7 @@ fn studies_are_listed_and_the_only_one_need_not_be_named() {
         &folder,
         &["show", "flim"],
         1,
-        &["study `flim` is not in optimist.db; the only one there is `film`"],
+        &["study `flim` is not in optimist.db; the only study is `film`"],
     );
     told(&folder, 2);
     folder.run(&["create", "film.toml", "--name", "second"]).expect_code(0);
@@ -367,7 +372,7 @@ fn studies_are_listed_and_the_only_one_need_not_be_named() {
             &["there are 2 studies in optimist.db; say which one: film, second"],
         );
     }
-    expect_error(&folder, &["tell", "flim", "0", "1"], 1, &["`optimist list` shows the 2 that are"]);
+    expect_error(&folder, &["tell", "flim", "0", "1"], 1, &["`optimist list` lists all 2"]);
 }
 
 #[test]
@@ -380,7 +385,7 @@ fn show_tells_progress_best_space_and_what_is_under_way() {
     folder.run(&["enqueue", "film", "temperature=150", "minutes=20", "gas=5"]).expect_code(0);
     let shown = folder.run(&["show", "film"]).expect_code(0).stdout;
     for part in [
-        "3 of 4 trials done, 1 running, 1 enqueued, over: as many trials as planned",
+        "3 of 4 trials done, 1 running, 1 enqueued, finished: all planned trials done",
         "none: `optimist ask` and `optimist tell`",
         "go-ucb, seed 0",
         "minutes      int          10 to 60, step 10",
@@ -432,7 +437,7 @@ fn trials_are_filtered_sorted_and_cut() {
     let table = folder.run(&["trials"]).expect_code(0).stdout;
     assert!(table.starts_with(" trial  state     value  temperature"), "{table}");
     let none = folder.run(&["trials", "--state", "waiting"]).expect_code(0);
-    assert!(none.stdout.is_empty() && none.stderr.contains("no such trials"), "{}", none.stderr);
+    assert!(none.stdout.is_empty() && none.stderr.contains("no trials to show"), "{}", none.stderr);
     expect_error(&folder, &["trials", "--state", "done"], 2, &["complete"]);
 
     let csv = folder.run(&["trials", "--format", "csv"]).expect_code(0).stdout;
@@ -473,7 +478,7 @@ fn an_exported_study_is_the_same_elsewhere() {
     let folder = film();
     told(&folder, 3);
     let exported = folder.run(&["export", "film", "film.jsonl"]).expect_code(0);
-    assert_eq!(exported.stdout, "7 records of study `film` are in film.jsonl\n");
+    assert_eq!(exported.stdout, "exported study `film` to film.jsonl: 7 records\n");
     expect_error(&folder, &["export", "film", "film.jsonl"], 1, &["already exists", "--force"]);
     let again = &json(&folder, &["export", "film", "film.jsonl", "--force"])[0];
     assert_eq!(again, &json!({"study": "film", "file": "film.jsonl", "records": 7}));
@@ -501,13 +506,18 @@ fn an_exported_study_is_the_same_elsewhere() {
 fn a_study_is_deleted_only_if_it_is_meant() {
     let folder = film();
     told(&folder, 1);
-    expect_error(&folder, &["delete", "film"], 1, &["pass --yes to skip the question"]);
+    expect_error(&folder, &["delete", "film"], 1, &["pass --yes to skip it"]);
     folder.run(&["ask"]).expect_code(0);
-    expect_error(&folder, &["delete", "film", "--yes"], 1, &["1 trial runs in study `film`", "--force"]);
+    expect_error(
+        &folder,
+        &["delete", "film", "--yes"],
+        1,
+        &["1 trial is running in study `film`", "--force"],
+    );
     folder.run(&["fail", "film", "1", "--cancel"]).expect_code(0);
     expect_error(&folder, &["delete", "flim", "--yes"], 1, &["study `flim` is not in optimist.db"]);
     let deleted = folder.run(&["delete", "film", "--yes"]).expect_code(0);
-    assert_eq!(deleted.stdout, "study `film` is deleted, with its 2 trials\n");
+    assert_eq!(deleted.stdout, "deleted study `film` with its 2 trials\n");
     assert!(json(&folder, &["list"]).is_empty());
 
     folder.run(&["create", "film.toml"]).expect_code(0);
@@ -540,7 +550,7 @@ fn a_place_where_nothing_can_be_is_an_error() {
 fn the_study_that_init_writes_runs() {
     let folder = Folder::new();
     let written = folder.run(&["init", "--yes"]).expect_code(0);
-    assert_eq!(written.stdout, "study.toml and objective.py written; next: optimist run study.toml\n");
+    assert_eq!(written.stdout, "wrote study.toml and objective.py; next: optimist run study.toml\n");
     folder.run(&["run", "study.toml", "--trials", "4"]).expect_code(0);
     assert_eq!(json(&folder, &["show"])[0]["complete"], 4);
 

@@ -24,9 +24,13 @@ fn film(objective: &str) -> Folder {
 fn where_all_is_well_the_doctor_reports_and_changes_nothing() {
     let folder = Folder::new();
     let output = doctor(&folder, &[]).expect_code(0);
-    for words in
-        ["optimist", "engine ", "CPU features", "optimist.db: 0 studies, not there yet", "no trouble found"]
-    {
+    for words in [
+        "optimist",
+        "engine ",
+        "CPU features",
+        "optimist.db: 0 studies, does not exist yet",
+        "no problems found",
+    ] {
         assert!(output.stdout.contains(words), "no `{words}` in {}", output.stdout);
     }
     assert!(!folder.path().join("optimist.db").exists());
@@ -44,7 +48,7 @@ fn where_all_is_well_the_doctor_reports_and_changes_nothing() {
 fn usual_trouble_is_found_and_says_what_to_do() {
     let troubled = |folder: &Folder, words: &[&str]| {
         let output = doctor(folder, &[]).expect_code(1);
-        assert!(output.stdout.contains("trouble found in 1 check"), "{}", output.stdout);
+        assert!(output.stdout.contains("1 problem found"), "{}", output.stdout);
         for word in words {
             assert!(output.stdout.contains(word), "no `{word}` in {}", output.stdout);
         }
@@ -58,7 +62,7 @@ fn usual_trouble_is_found_and_says_what_to_do() {
     let folder = film("");
     folder.run(&["ask", "film", "--lease", "0.01"]).expect_code(0);
     std::thread::sleep(std::time::Duration::from_millis(50));
-    troubled(&folder, &["the lease of 1 trial has run out"]);
+    troubled(&folder, &["the worker of 1 trial is gone"]);
 
     let folder = film("");
     std::fs::write(folder.path().join("optimist.db"), "not a database at all").unwrap();
@@ -67,7 +71,7 @@ fn usual_trouble_is_found_and_says_what_to_do() {
     let folder = film("");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
     std::fs::set_permissions(folder.path().join("optimist.db"), mode).unwrap();
-    troubled(&folder, &["everybody may write", "chmod o-w"]);
+    troubled(&folder, &["is world-writable", "chmod o-w"]);
 }
 
 #[test]

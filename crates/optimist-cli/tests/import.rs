@@ -159,14 +159,15 @@ fn rubbish_is_an_error() {
         ("temperature,base,value\n", "has no rows below `temperature`, `base`, `value`"),
         ("temperature;base;value\n;;\n", "has no rows below"),
         ("a,b\n1,2\n", "there is no column `value`; the columns are a, b"),
-        (
-            "Temperatur,base,value\n1,water,2\n",
-            "Is it `Temperatur`? Say so with --map Temperatur=temperature",
-        ),
-        ("temperature,base,Value\n1,water,2\n", "Is it `Value`? Say so with --value Value"),
+        ("Temperatur,base,value\n1,water,2\n", "did you mean `Temperatur`? Use --map Temperatur=temperature"),
+        ("temperature,base,Value\n1,water,2\n", "did you mean `Value`? Use --value Value"),
     ] {
         let stderr = refused(&folder, "rows.csv", text, &[]);
         assert!(stderr.contains(words), "{text}: {stderr}");
+    }
+    for name in ["rows.json", "rows.JSONL"] {
+        let stderr = refused(&folder, name, "not json", &[]);
+        assert!(stderr.contains(&format!("{name} is not JSON: it begins with neither")), "{stderr}");
     }
     std::fs::write(folder.path().join("latin.csv"), b"temperature,base,value\n30,w\xe4ssrig,2\n").unwrap();
     let stderr = folder.run(&["import", "coating", "latin.csv"]).expect_code(1).stderr;
@@ -204,7 +205,7 @@ fn a_european_table_is_recognised_and_an_unclear_one_asked_about() {
     let folder = coating();
     let unclear = "temperature\tbase\tvalue\n30\twater\t1,234\n";
     let stderr = refused(&folder, "rows.tsv", unclear, &[]);
-    assert!(stderr.contains("say --decimal comma"), "{stderr}");
+    assert!(stderr.contains("use --decimal comma"), "{stderr}");
     let args = ["import", "coating", "rows.tsv", "--decimal", "comma", "--separator", "tab"];
     folder.run(&args).expect_code(0);
     assert_eq!(history(&folder, "coating")[1]["value"], 1.234);

@@ -103,7 +103,7 @@ fn a_failed_trial_keeps_what_was_measured_and_can_be_amended() {
     one.run(&["ask", "a"]).expect_code(0);
     assert!(one.run(&["tell", "a", "0", "loss=1"]).expect_code(1).stderr.contains("without a name"));
     assert!(
-        one.run(&["fail", "a", "0", "loss=1"]).expect_code(1).stderr.contains("a failed trial has no value")
+        one.run(&["fail", "a", "0", "loss=1"]).expect_code(1).stderr.contains("`fail` doesn't take a value")
     );
 }
 
@@ -226,7 +226,7 @@ fn a_run_takes_answers_by_name_and_keeps_what_a_command_knew_before_it_failed() 
     );
     assert_eq!(reasons[2], "the command reported: it diverged");
     assert_eq!(reasons[3], "outcome `accuracy` must be a finite number, got NaN or nothing");
-    assert_eq!(reasons[4], "the study has named outcomes: give `accuracy` and so on, not one value");
+    assert_eq!(reasons[4], "the study has named outcomes: give `accuracy` and so on, not a single value");
     assert_eq!(trials[0]["values"], serde_json::json!({ "memory_gb": 14.2 }));
     assert_eq!(trials[0]["feasible"], false);
     assert_eq!(trials[2]["values"], serde_json::json!({ "memory_gb": 3.0 }));
@@ -247,7 +247,7 @@ fn pictures_tell_feasible_infeasible_and_beaten_trials_apart() {
     let picture = folder.read("front.svg");
     assert!(
         picture.contains("not feasible")
-            && picture.contains("beaten")
+            && picture.contains("dominated")
             && picture.contains("trial 3: accuracy 0.99, latency_ms 1")
     );
     let data = json(&folder.run(&["plot", "net", "--json"]).expect_code(0));

@@ -149,11 +149,11 @@ fn far_too_many_workers_are_refused_in_a_sentence() {
     let folder = Folder::new();
     hanging_study(&folder, "once");
     let output = folder.run(&["run", "study.toml", "--workers", "40000"]).expect_code(2);
-    assert!(output.stderr.contains("one process has 1 to 1000 workers"), "{}", output.stderr);
+    assert!(output.stderr.contains("a process can have 1 to 1000 workers"), "{}", output.stderr);
     folder.write("study.toml", &format!("workers = 40000\n{}", folder.read("study.toml")));
     let output = folder.run(&["run", "study.toml"]).expect_code(2);
     assert!(output.stderr.contains("expected a whole number from 1 to 1000"), "{}", output.stderr);
-    assert!(!folder.path().join("optimist.db").exists(), "nothing was begun");
+    assert!(!folder.path().join("optimist.db").exists(), "nothing was created");
 }
 
 #[test]
@@ -166,7 +166,10 @@ fn a_limit_on_file_sizes_is_an_error_like_a_full_disk() {
     let output = output.unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), output.status.signal()), (Some(1), None), "{stderr}");
-    assert!(stderr.starts_with("error: optimist.db cannot be") && stderr.contains("`ulimit -f`"), "{stderr}");
+    assert!(
+        stderr.starts_with("error: cannot read or write optimist.db: ") && stderr.contains("`ulimit -f`"),
+        "{stderr}"
+    );
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_parameter_cannot_say_where_studies_are_kept() {
     let folder = Folder::new();
     study(&folder, "once", "Storage");
     let output = folder.run(&["run", "study.toml"]).expect_code(2);
-    assert!(output.stderr.contains("`Storage` becomes OPTIMIST_STORAGE"), "{}", output.stderr);
+    assert!(output.stderr.contains("`Storage` would set OPTIMIST_STORAGE"), "{}", output.stderr);
     study(&folder, "serve", "storage");
     folder.run(&["run", "study.toml"]).expect_code(0);
 }
@@ -101,5 +101,5 @@ fn a_variable_that_is_not_utf_8_is_an_error() {
     let output =
         Output::of(folder.optimist(&["list"]).env("OPTIMIST_STORAGE", OsStr::from_bytes(b"caf\xe9.db")));
     let output = output.expect_code(1);
-    assert!(output.stderr.contains("OPTIMIST_STORAGE is not UTF-8"), "{}", output.stderr);
+    assert!(output.stderr.contains("OPTIMIST_STORAGE is not valid UTF-8"), "{}", output.stderr);
 }

@@ -133,7 +133,7 @@ fn users_are_made_where_the_storage_is() {
     let remote = with(&folder, "opt_0", &["user", "list"], &server).expect_code(1);
     assert!(remote.stderr.contains("where its storage is"), "{}", remote.stderr);
     let served = folder.run(&["serve", "--storage", &server.address]).expect_code(1);
-    assert!(served.stderr.contains("is a server already"), "{}", served.stderr);
+    assert!(served.stderr.contains("is already a server"), "{}", served.stderr);
     assert_eq!(server.stop().0, Some(0));
     let open = folder.run(&["serve", "--listen", "0.0.0.0:0", "--storage", "other.db"]).expect_code(1);
     assert!(open.stderr.contains("--tls-cert"), "{}", open.stderr);

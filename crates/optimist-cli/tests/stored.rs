@@ -92,12 +92,12 @@ fn a_study_that_is_done_is_shown_and_goes_on_when_more_is_wanted() {
     let first = folder.run(&["run", "study.toml"]).expect_code(0);
     assert!(first.stdout.starts_with("roast: 5 trials in "), "{}", first.stdout);
     let again = folder.run(&["run", "study.toml"]).expect_code(0);
-    assert!(again.stderr.contains("nothing left to do: 5 of 5 trials are done"), "{}", again.stderr);
+    assert!(again.stderr.contains("nothing left to do: 5 of 5 trials done"), "{}", again.stderr);
     let body = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(body(&first.stdout), body(&again.stdout));
 
     let more = folder.run(&["run", "study.toml", "--trials", "8"]).expect_code(0);
-    assert!(more.stderr.contains("resuming: 5 of 8 trials are done"), "{}", more.stderr);
+    assert!(more.stderr.contains("resuming: 5 of 8 trials done"), "{}", more.stderr);
     assert!(more.stdout.starts_with("roast: 8 trials, 3 of them now in "), "{}", more.stdout);
     folder.run(&["verify", "roast"]).expect_code(0);
 }
@@ -108,7 +108,7 @@ fn a_study_file_that_has_become_another_study_is_refused() {
     study(&folder, "echo 1", "trials = 2");
     folder.run(&["run", "study.toml"]).expect_code(0);
     let changes = [
-        ("low = -1", "low = -0.5", "another space"),
+        ("low = -1", "low = -0.5", "the parameters of study"),
         ("maximize", "minimize", "direction maximize; the study file says minimize"),
         ("seed = 3", "seed = 4", "seed 3; the study file says 4"),
     ];
@@ -176,7 +176,7 @@ fn runs_stop_by_failures_in_a_row_by_time_and_by_target() {
     study(&folder, "exit 3", "trials = 50\nmax_failures = 4");
     let output = folder.run(&["run", "study.toml"]).expect_code(1);
     let expected =
-        "stopped after 4 failed trials in a row (max_failures); the last one because:\nthe command exited";
+        "stopped after 4 failed trials in a row (max_failures); the last failure:\nthe command exited";
     assert!(output.stderr.contains(expected), "{}", output.stderr);
     assert_eq!(opened(&folder).state().count(TrialState::Failed), 4);
 

@@ -562,7 +562,7 @@ mod tests {
         assert!(State::new(Record::new(1, asked(0, None))).is_err());
         let mut state = begun("");
         let error = state.apply(Record::new(3, asked(0, None))).unwrap_err().to_string();
-        assert!(error.contains("after record 1 comes record 3: some are missing"), "{error}");
+        assert!(error.contains("record 1 is followed by record 3: some are missing"), "{error}");
         let definition = Box::new(state.definition().clone());
         let created = Event::Created { optimist: "0".into(), engine: 0, definition };
         assert!(state.apply(Record::new(2, created)).is_err());

@@ -153,7 +153,7 @@ fn a_space_becomes_wider_and_old_trials_stay() {
         wider.replace("type = 'float', low = 0", "type = 'float', log = true, low = 0.1"),
     ] {
         let error = Study::resume_or_create(&storage, definition(&narrower)).err().unwrap().to_string();
-        assert!(error.contains("a space can only get wider bounds and further choices"), "{error}");
+        assert!(error.contains("only wider bounds and further choices are possible"), "{error}");
     }
 }
 

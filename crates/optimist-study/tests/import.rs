@@ -69,8 +69,8 @@ fn values_of_optuna_are_in_their_units() {
 fn an_optuna_study_of_several_objectives_does_not_fit_one_goal() {
     for file in OPTUNA {
         let error = import::read(file, &of_optuna(file), &options("two")).unwrap_err().to_string();
-        let expected = "the Optuna study `two` has 2 objectives, and `tune` has 1 goal; import it into a study of as many goals, \
-                        or make one with --create";
+        let expected = "the Optuna study `two` has 2 objectives, and `tune` has 1 goal; import it into a study with as many goals, \
+                        or create one with --create";
         assert_eq!(error, expected, "{file}");
     }
 }

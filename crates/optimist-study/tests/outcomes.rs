@@ -133,14 +133,10 @@ fn mistakes_in_outcomes_are_reported_all_at_once() {
 fn settings_that_mean_nothing_are_refused_with_a_sentence() {
     let feasible = "outcomes.memory = { at_most = 8.0 }\nparameters.x = { type = 'bool' }";
     for (text, setting, words) in [
-        (NET, "target = 1.0", "`target` needs a single goal: no one value is good enough"),
+        (NET, "target = 1.0", "`target` needs a single goal: no single value is good enough"),
         (NET, "min_gain = 1.0", "`min_gain` needs a single goal"),
-        (NET, "replicates = 2", "`replicates` needs a single goal: there is no one best point"),
-        (
-            feasible,
-            "target = 1.0",
-            "`target` needs a goal: what is good enough is what keeps the constraints",
-        ),
+        (NET, "replicates = 2", "`replicates` needs a single goal: there is no single best point"),
+        (feasible, "target = 1.0", "`target` needs a goal: a point is good enough if it is feasible"),
         (feasible, "replicates = 3", "`replicates` needs a goal"),
         (ONE_GOAL, "outcomes.yield.reference = 1.0", "`reference` of outcome `yield` says nothing"),
     ] {
@@ -157,7 +153,7 @@ fn settings_that_mean_nothing_are_refused_with_a_sentence() {
     let mut wrong = definition(NET);
     wrong.plan.target = Some(1.0);
     let error = Study::create(&Storage::memory(), wrong).err().unwrap().to_string();
-    assert!(error.contains("study `net` cannot be: `target` needs a single goal"), "{error}");
+    assert!(error.contains("study `net` is not valid: `target` needs a single goal"), "{error}");
 }
 
 #[test]
@@ -174,7 +170,10 @@ fn every_outcome_must_be_told_and_errors_name_it() {
             Measurement::of([("accuracy", f64::NAN), ("latency", 1.0), ("memory", 1.0)]),
             "outcome `accuracy` must be a finite number, got NaN",
         ),
-        (Measurement::new(1.0), "the study has named outcomes: give `accuracy` and so on, not one value"),
+        (
+            Measurement::new(1.0),
+            "the study has named outcomes: give `accuracy` and so on, not a single value",
+        ),
         (
             Measurement::of([("accuracy", 0.5), ("latency", 1.0), ("memory", 1.0)]).with_noise(-1.0),
             "\"noise_std\" of outcome `accuracy` must be a number, 0 or more",
@@ -190,7 +189,7 @@ fn every_outcome_must_be_told_and_errors_name_it() {
     let mut one = self::study("direction = 'minimize'\nparameters.x = { type = 'bool' }");
     one.ask(None).unwrap();
     let error = one.tell(0, Measurement::of([("loss", 1.0)]), None).unwrap_err().to_string();
-    assert!(error.contains("there is no outcome `loss`: the study has one"), "{error}");
+    assert!(error.contains("there is no outcome `loss`: the study has a single value"), "{error}");
 }
 
 #[test]
@@ -502,7 +501,7 @@ fn outcomes_made_by_hand_are_checked() {
     let goal =
         |name: &str| NamedOutcome::new(name, Aim::Goal { direction: Direction::Maximize, reference: None });
     assert!(Outcomes::new(vec![]).is_err());
-    assert!(Outcomes::new(vec![goal("a"), goal("a")]).unwrap_err().contains("twice"));
+    assert!(Outcomes::new(vec![goal("a"), goal("a")]).unwrap_err().contains("two outcomes `a`"));
     assert!(Outcomes::new(vec![NamedOutcome::new("a", Aim::AtMost(f64::NAN))]).is_err());
     assert!(
         Outcomes::new(vec![goal("value")]).unwrap().is_one(),

@@ -89,7 +89,7 @@ fn the_last_note_stands_and_an_empty_one_takes_it_away() {
     assert_eq!(text(&again, None), None);
     assert!(matches!(again.annotate(Some(1), "x"), Err(StudyError::NoTrial { trial: 1, .. })));
     let error = again.annotate(None, &"x".repeat(1 << 17)).unwrap_err().to_string();
-    assert!(error.contains("131072 bytes, at most 65536"), "{error}");
+    assert!(error.contains("131072 bytes, the limit is 65536"), "{error}");
 }
 
 #[test]

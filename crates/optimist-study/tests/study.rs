@@ -118,7 +118,7 @@ mod telling {
         let infinite = Measurement::new(f64::INFINITY);
         assert!(matches!(study.tell(0, infinite, None), Err(StudyError::NotFinite { .. })));
         let error = study.tell(7, Measurement::new(1.0), None).unwrap_err().to_string();
-        assert_eq!(error, "study `s` has no trial 7; it has trial 0 only");
+        assert_eq!(error, "study `s` has no trial 7; it only has trial 0");
         assert_eq!(study.state().head(), 2);
     }
 
@@ -379,7 +379,7 @@ mod resuming {
         );
         assert!(changed("optimizer = { name = 'tpe' }", |_| ()).contains("created with optimizer"));
         let other = changed("parameters.y = { type = 'bool' }", |_| ());
-        assert!(other.contains("another space") && other.contains("optimist delete s"), "{other}");
+        assert!(other.contains("the parameters of study") && other.contains("optimist delete s"), "{other}");
     }
 
     #[test]
@@ -388,7 +388,7 @@ mod resuming {
         let error = |name| Study::open(&storage, name).err().unwrap().to_string();
         assert!(error("s").contains("there are no studies yet"), "{}", error("s"));
         let study = Study::create(&storage, definition("")).unwrap();
-        assert!(error("t").contains("the only one there is `s`"), "{}", error("t"));
+        assert!(error("t").contains("the only study is `s`"), "{}", error("t"));
         assert!(matches!(Study::create(&storage, definition("")), Err(StudyError::Exists { .. })));
         let mut other = Study::open(&storage, "s").unwrap();
         study.delete().unwrap();

@@ -56,7 +56,7 @@ fn a_study_is_written_as_one_object() {
             r#""when":[{{"parameter":"gas","value":"argon"}}]}}]}},"#,
             r#""plan":{{"trials":5,"workers":1,"objective":null,"lease":60.0,"max_attempts":3,"max_failures":null,"#,
             r#""replicates":1,"max_time":null,"target":-2.0,"min_gain":null}},"#,
-            r#""trials":6,"done":2,"complete":1,"failed":1,"cancelled":1,"over":"as many trials as planned","#,
+            r#""trials":6,"done":2,"complete":1,"failed":1,"cancelled":1,"over":"all planned trials done","#,
             r#""best":{{"trial":0,"params":{{"gas":5}},"expected":1.5,"std":null,"value":1.5}},"#,
             r#""running":[{{"trial":3,"params":{{"gas":5}},"state":"running","source":"enqueued","worker":"anna","#,
             r#""lease":"held","asked_at":{}}},"#,
@@ -103,7 +103,7 @@ fn a_list_has_a_summary_of_each_study_or_why_there_is_none() {
     );
     assert_eq!(serde_json::to_string(&listed).unwrap(), expected);
 
-    let error = "study `flim` is not in memory; the only one there is `film`";
+    let error = "study `flim` is not in memory; the only study is `film`";
     let missing = serde_json::to_value(ListedStudy::new(&storage, "flim")).unwrap();
     assert_eq!(missing, json!({ "study": "flim", "error": error }));
 }

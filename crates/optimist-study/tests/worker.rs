@@ -172,5 +172,8 @@ fn more_workers_than_a_process_can_have_are_refused_before_anything_begins() {
     let interrupt = Interrupt::default();
     let evaluator = script("echo 1", &interrupt);
     let error = work(study, evaluator, 40_000, &interrupt, |notice| panic!("{notice:?}")).err().unwrap();
-    assert!(error.to_string().starts_with("cannot start 40000 workers: one process has 1000"), "{error}");
+    assert!(
+        error.to_string().starts_with("cannot start 40000 workers: a process can have at most 1000"),
+        "{error}"
+    );
 }

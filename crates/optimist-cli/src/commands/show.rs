@@ -109,7 +109,7 @@ fn progress(state: &State, view: &StudyView) -> String {
     ];
     parts.extend(counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")));
     parts.extend((view.course == Course::Paused).then(|| "paused".to_owned()));
-    parts.extend(view.over.as_ref().map(|reason| format!("over: {reason}")));
+    parts.extend(view.over.as_ref().map(|reason| format!("finished: {reason}")));
     parts.join(", ")
 }
 

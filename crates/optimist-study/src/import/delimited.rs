@@ -104,7 +104,7 @@ impl Numbers {
                 "`{text}` has a point where decimals have a comma; write it with a comma, or use --decimal point"
             )),
             (Self::Unclear, Some(_)) => Err(format!(
-                "the comma of `{text}` may separate decimals or thousands; say --decimal comma, or leave out \
+                "the comma of `{text}` may separate decimals or thousands; use --decimal comma, or leave out \
                  commas that group digits"
             )),
             _ => Ok(Cow::Borrowed(text)),

@@ -811,8 +811,8 @@ mod tests {
     #[test]
     fn an_address_that_is_none_says_what_is_wrong_and_no_secret() {
         for (address, reason) in [
-            ("postgres://me:secret@h/lab?sslmod=require", "`sslmod` is not a key"),
-            ("postgres://me:secret@h/lab?sslmode=secret", "sslmode is disable, prefer"),
+            ("postgres://me:secret@h/lab?sslmod=require", "`sslmod` is not a known key"),
+            ("postgres://me:secret@h/lab?sslmode=secret", "sslmode must be disable, prefer"),
             ("postgres://me:secret@h:secret/lab", "`port`"),
             (
                 "host=h password=secret sslmode=verify-full sslrootcert=/no/such/file",

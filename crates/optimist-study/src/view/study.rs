@@ -188,7 +188,7 @@ fn suggestions(trials: &[Trial]) -> Vec<FoundView> {
 /// Why there will be no further trial, in words.
 pub fn reason(over: Over) -> String {
     match over {
-        Over::Trials => "all planned trials are done".to_owned(),
+        Over::Trials => "all planned trials done".to_owned(),
         Over::Target { trial } => format!("trial {trial} reached the target"),
         Over::Stopped => "stopped by a user".to_owned(),
         Over::Gain { gain } => format!("expected gain below {}", significant(gain, 3)),

@@ -415,7 +415,7 @@ mod tests {
             assert_eq!(completed("service=lab").unwrap().get("password"), Some("a:b\\c"));
             assert_eq!(completed("service=lab password=x").unwrap().get("password"), Some("x"));
         }
-        assert!(completed("service=nowhere").err().unwrap().contains("`nowhere` is not in"));
+        assert!(completed("service=nowhere").err().unwrap().contains("`nowhere` is neither in"));
     }
 
     #[test]
