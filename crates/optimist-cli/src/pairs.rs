@@ -22,21 +22,22 @@ pub fn read_pairs(pairs: &[String], space: &Space) -> anyhow::Result<Assignment>
 
 /// A number, of the one outcome or of a named one.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum GivenValue {
     /// `81.5`, without a name.
-    One(f64),
+    Unnamed(f64),
     /// `accuracy=0.93`, for one of several outcomes.
-    Of(String, f64),
+    Named(String, f64),
 }
 
 /// Parses one word of the command line.
-pub fn told(word: &str) -> Result<Told, String> {
+pub fn told(word: &str) -> Result<GivenValue, String> {
     match word.split_once('=') {
-        None => {
-            word.parse().map(Told::One).map_err(|error| format!("{error}; expected a number, or NAME=NUMBER"))
-        }
+        None => word
+            .parse()
+            .map(GivenValue::Unnamed)
+            .map_err(|error| format!("{error}; expected a number, or NAME=NUMBER")),
         Some((name, number)) => match number.parse() {
-            Ok(number) => Ok(Told::Of(name.to_owned(), number)),
+            Ok(number) => Ok(GivenValue::Named(name.to_owned(), number)),
             Err(error) => Err(format!("{error}; expected NAME=NUMBER")),
         },
     }
@@ -44,14 +45,18 @@ pub fn told(word: &str) -> Result<Told, String> {
 
 /// What was measured: `81.5`, or `accuracy=0.93 latency_ms=12.1`, and how noisy that is. Whether all outcomes are there is not
 /// checked.
-pub fn measured(told: &[Told], noise: &[Told], outcomes: &Outcomes) -> anyhow::Result<Measurement> {
+pub fn measured(
+    told: &[GivenValue],
+    noise: &[GivenValue],
+    outcomes: &Outcomes,
+) -> anyhow::Result<Measurement> {
     if outcomes.is_one() {
-        let [Told::One(value)] = told else {
+        let [GivenValue::Unnamed(value)] = told else {
             bail!("the study has one outcome: tell one number, without a name");
         };
         let noise_std = match noise {
             [] => None,
-            [Told::One(noise_std)] => Some(*noise_std),
+            [GivenValue::Unnamed(noise_std)] => Some(*noise_std),
             _ => bail!("the study has one outcome: give one --noise-std, without a name"),
         };
         let values = Values::One(Measured { value: *value, noise_std });
@@ -59,7 +64,7 @@ pub fn measured(told: &[Told], noise: &[Told], outcomes: &Outcomes) -> anyhow::R
     }
     let mut values: Vec<(String, Measured)> = Vec::new();
     for told in told {
-        let Told::Of(name, value) = told else {
+        let GivenValue::Named(name, value) = told else {
             let names: Vec<String> = outcomes.names().map(|name| format!("{name}=NUMBER")).collect();
             bail!("the study has named outcomes; tell {}", names.join(" "));
         };
@@ -70,8 +75,8 @@ pub fn measured(told: &[Told], noise: &[Told], outcomes: &Outcomes) -> anyhow::R
     }
     for noise in noise {
         match noise {
-            Told::One(std) => values.iter_mut().for_each(|(_, one)| one.noise_std = Some(*std)),
-            Told::Of(name, std) => match values.iter_mut().find(|(known, _)| known == name) {
+            GivenValue::Unnamed(std) => values.iter_mut().for_each(|(_, one)| one.noise_std = Some(*std)),
+            GivenValue::Named(name, std) => match values.iter_mut().find(|(known, _)| known == name) {
                 Some((_, one)) => one.noise_std = Some(*std),
                 None => {
                     bail!(

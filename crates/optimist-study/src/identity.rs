@@ -26,7 +26,7 @@ impl Identity {
         let (host, pid) = (host(), pid());
         let name = format!("{host}/{pid}");
         let owner = match (here(), look(Path::new(PROC), pid)) {
-            (Some(here), Sight::Runs { started }) => format!("{here}:{pid}:{started}"),
+            (Some(here), ProcessStatus::Runs { started }) => format!("{here}:{pid}:{started}"),
             _ => name.clone(),
         };
         Self { name, owner }
@@ -40,9 +40,9 @@ pub fn is_gone(owner: &str) -> bool {
         let (place, pid) = rest.rsplit_once(':')?;
         let pid: u32 = pid.parse().ok()?;
         (here()? == place).then(|| match look(Path::new(PROC), pid) {
-            Sight::Runs { started } => started != began,
-            Sight::Ended => true,
-            Sight::Hidden => false,
+            ProcessStatus::Runs { started } => started != began,
+            ProcessStatus::Ended => true,
+            ProcessStatus::Hidden => false,
         })
     };
     gone().unwrap_or(false)
@@ -86,7 +86,7 @@ fn here() -> Option<String> {
 
 /// What can be seen of a process.
 #[derive(Debug, PartialEq)]
-enum Sight {
+enum ProcessStatus {
     /// It runs, since this many ticks after the boot.
     Runs { started: String },
     /// There is none, or it waits to be reaped.
@@ -95,19 +95,19 @@ enum Sight {
     Hidden,
 }
 
-fn look(proc: &Path, pid: u32) -> Sight {
+fn look(proc: &Path, pid: u32) -> ProcessStatus {
     let stat = match fs::read_to_string(proc.join(pid.to_string()).join("stat")) {
         Ok(stat) => stat,
         // Read while it ended, or not there at all; it may also be hidden from us.
-        Err(_) if !may_exist(proc, pid) => return Sight::Ended,
-        Err(_) => return Sight::Hidden,
+        Err(_) if !may_exist(proc, pid) => return ProcessStatus::Ended,
+        Err(_) => return ProcessStatus::Hidden,
     };
     // The name of the program stands in parentheses, and may hold anything.
     let mut fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields).split(' ');
     match (fields.next(), fields.nth(18)) {
-        (Some("Z" | "X"), _) => Sight::Ended,
-        (_, Some(started)) => Sight::Runs { started: started.to_owned() },
-        _ => Sight::Hidden,
+        (Some("Z" | "X"), _) => ProcessStatus::Ended,
+        (_, Some(started)) => ProcessStatus::Runs { started: started.to_owned() },
+        _ => ProcessStatus::Hidden,
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
         let me = Identity::current();
         assert!(!is_gone(&me.owner), "{me:?}");
         let mut child = Command::new("sleep").arg("100").spawn().unwrap();
-        let Sight::Runs { started } = look(Path::new(PROC), child.id()) else { panic!("it runs") };
+        let ProcessStatus::Runs { started } = look(Path::new(PROC), child.id()) else { panic!("it runs") };
         let owner = format!("{}:{}:{started}", here().unwrap(), child.id());
         assert!(!is_gone(&owner));
         child.kill().unwrap();
@@ -157,12 +157,16 @@ mod tests {
     #[cfg(feature = "command")]
     fn a_process_that_cannot_be_looked_at_is_not_taken_for_dead() {
         let (hidden, me) = (tempfile::tempdir().unwrap(), std::process::id());
-        assert_eq!(look(hidden.path(), me), Sight::Hidden, "as with hidepid=2: no entry, and yet it runs");
+        assert_eq!(
+            look(hidden.path(), me),
+            ProcessStatus::Hidden,
+            "as with hidepid=2: no entry, and yet it runs"
+        );
         let mut child = Command::new("true").spawn().unwrap();
         child.wait().unwrap();
-        assert_eq!(look(hidden.path(), child.id()), Sight::Ended);
+        assert_eq!(look(hidden.path(), child.id()), ProcessStatus::Ended);
         // As with hidepid=1: an entry that cannot be read.
         fs::create_dir_all(hidden.path().join(format!("{me}/stat"))).unwrap();
-        assert_eq!(look(hidden.path(), me), Sight::Hidden);
+        assert_eq!(look(hidden.path(), me), ProcessStatus::Hidden);
     }
 }

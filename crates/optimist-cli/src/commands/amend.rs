@@ -9,7 +9,7 @@ use optimist_study::{Amendment, Kept, Measurement, Outcomes, State, Trial, Trial
 use serde_json::{Map, Value};
 
 use super::tell::metrics;
-use crate::pairs::{Told, measured, read_pairs, told};
+use crate::pairs::{GivenValue, measured, read_pairs, told};
 use crate::show::{in_short, print, print_json, values};
 use crate::storage::StudyArgs;
 
@@ -40,7 +40,7 @@ pub struct AmendArgs {
     trial: usize,
     /// The value actually measured, a finite number; with several outcomes, NAME=NUMBER for each wrong one
     #[arg(value_parser = told, allow_negative_numbers = true, conflicts_with_all = ["failed", "cancelled"])]
-    value: Vec<Told>,
+    value: Vec<GivenValue>,
     /// A parameter value that was actually used, as name=value; can be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     with: Vec<String>,
@@ -52,7 +52,7 @@ pub struct AmendArgs {
     cancelled: bool,
     /// Standard deviation of the noise in the value
     #[arg(long, value_name = "NUMBER", value_parser = told, allow_negative_numbers = true, requires = "value")]
-    noise_std: Vec<Told>,
+    noise_std: Vec<GivenValue>,
     /// A note to store with the value
     #[arg(long, value_name = "TEXT", requires = "value")]
     note: Option<String>,

@@ -8,7 +8,7 @@ use optimist::space::Assignment;
 use optimist_study::view::TrialView;
 use optimist_study::{Evaluation, FailureKind, Kept, Measurement, Outcomes, StudyError, Trial, TrialState};
 
-use crate::pairs::{Told, measured, told};
+use crate::pairs::{GivenValue, measured, told};
 use crate::show::{print, print_json};
 use crate::storage::StudyArgs;
 
@@ -32,7 +32,7 @@ pub struct FailArgs {
     trial: usize,
     /// Outcomes measured before the failure, as NAME=NUMBER; for studies with several outcomes
     #[arg(value_name = "KNOWN", value_parser = told, conflicts_with_all = ["cancel", "retry"])]
-    known: Vec<Told>,
+    known: Vec<GivenValue>,
     /// Why there is no value
     #[arg(long, value_name = "TEXT", default_value = "reported as failed")]
     reason: String,
@@ -75,7 +75,7 @@ pub fn execute(args: FailArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The outcomes measured before the failure.
-fn known(told: &[Told], outcomes: &Outcomes) -> anyhow::Result<Option<Box<Measurement>>> {
+fn known(told: &[GivenValue], outcomes: &Outcomes) -> anyhow::Result<Option<Box<Measurement>>> {
     if told.is_empty() {
         return Ok(None);
     }

@@ -8,7 +8,7 @@ use optimist_study::view::number::significant;
 use optimist_study::{Kept, Measurement, Outcomes, Trial, TrialState};
 use serde_json::{Map, Value};
 
-use crate::pairs::{Told, measured, read_pairs, told};
+use crate::pairs::{GivenValue, measured, read_pairs, told};
 use crate::show::{print, print_json, values, violated};
 use crate::storage::StudyArgs;
 
@@ -38,10 +38,10 @@ pub struct TellArgs {
     trial: usize,
     /// The measured value, a finite number; with several outcomes, NAME=NUMBER for each
     #[arg(required = true, value_name = "VALUE", value_parser = told, allow_negative_numbers = true)]
-    value: Vec<Told>,
+    value: Vec<GivenValue>,
     /// Standard deviation of the noise in the value [default: inferred]; NAME=NUMBER for one of several outcomes
     #[arg(long, value_name = "NUMBER", value_parser = told, allow_negative_numbers = true)]
-    noise_std: Vec<Told>,
+    noise_std: Vec<GivenValue>,
     /// A note to store with the value
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,

@@ -28,11 +28,11 @@ Exit status: 0 if it worked, 1 if not, 2 if the command line is wrong.";
 #[command(after_help = EXAMPLES)]
 pub struct TokenArgs {
     #[command(subcommand)]
-    what: What,
+    command: TokenCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum TokenCommand {
     /// Create a token
     Create {
         /// What it may do: worker, viewer, operator or admin
@@ -72,8 +72,8 @@ enum What {
 
 /// Creates, lists or revokes.
 pub fn execute(args: TokenArgs) -> anyhow::Result<ExitCode> {
-    match args.what {
-        What::Create { role, study, expires, name, storage, json } => {
+    match args.command {
+        TokenCommand::Create { role, study, expires, name, storage, json } => {
             let (mut ledger, mut log) = open(&storage)?;
             let grant = (role, study.as_deref());
             let (id, token) = ledger.create_token(&mut *log, name.as_deref(), grant, expires, None)?;
@@ -86,7 +86,7 @@ pub fn execute(args: TokenArgs) -> anyhow::Result<ExitCode> {
                 ));
             }
         }
-        What::List { storage, json } => {
+        TokenCommand::List { storage, json } => {
             let (ledger, _) = open(&storage)?;
             let tokens = &ledger.accounts().tokens;
             if json {
@@ -102,7 +102,7 @@ pub fn execute(args: TokenArgs) -> anyhow::Result<ExitCode> {
                 print(table(std::iter::once(title).chain(tokens.iter().map(row)).collect()))?;
             }
         }
-        What::Revoke { id, storage } => {
+        TokenCommand::Revoke { id, storage } => {
             let (mut ledger, mut log) = open(&storage)?;
             ledger.revoke_token(&mut *log, &id, None)?;
             print(format!("token {id} is revoked"))?;

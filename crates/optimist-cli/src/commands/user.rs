@@ -29,11 +29,11 @@ Exit status: 0 if it worked, 1 if not, 2 if the command line is wrong.";
 #[command(after_help = EXAMPLES)]
 pub struct UserArgs {
     #[command(subcommand)]
-    what: What,
+    command: UserCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum UserCommand {
     /// Add a user
     Add {
         /// The name of the user
@@ -70,19 +70,19 @@ enum What {
 
 /// Adds, lists, removes, or changes a password.
 pub fn execute(args: UserArgs) -> anyhow::Result<ExitCode> {
-    match args.what {
-        What::Add { name, role, storage } => {
+    match args.command {
+        UserCommand::Add { name, role, storage } => {
             let (mut ledger, mut log) = open(&storage)?;
             ledger.add_user(&mut *log, &name, role, &password(&name)?, None)?;
             print(format!("added user `{name}` as {}", role.word()))?;
         }
-        What::List { storage, json } => list(&storage, json)?,
-        What::Remove { name, storage } => {
+        UserCommand::List { storage, json } => list(&storage, json)?,
+        UserCommand::Remove { name, storage } => {
             let (mut ledger, mut log) = open(&storage)?;
             ledger.remove_user(&mut *log, &name, None)?;
             print(format!("removed user `{name}`"))?;
         }
-        What::Passwd { name, storage } => {
+        UserCommand::Passwd { name, storage } => {
             let (mut ledger, mut log) = open(&storage)?;
             if !ledger.accounts().users.contains_key(&name) {
                 bail!("there is no user `{name}`; `optimist user list` lists all users");

@@ -70,13 +70,13 @@ impl Chain {
 }
 
 /// Tells sound records from damaged ones, where some may be missing.
-pub struct Sieve {
+pub struct IntegrityFilter {
     study: StudyId,
     /// What is stored of the record before, sound or not.
     before: Option<Head>,
 }
 
-impl Sieve {
+impl IntegrityFilter {
     /// Before the first record.
     pub fn new(study: StudyId) -> Self {
         Self { study, before: Some(Head::default()) }

@@ -25,7 +25,7 @@ use self::address::Address;
 pub(super) use self::address::is_key_value;
 use self::certificates::{SslMode, client_config, ssl_mode};
 use self::connection::{Connector, Watch};
-use super::chain::{Chain, Head, Sieve, seal, upgraded};
+use super::chain::{Chain, Head, IntegrityFilter, seal, upgraded};
 use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId};
 
 /// The version of the tables.
@@ -292,10 +292,10 @@ impl Log for Postgres {
             let query = "SELECT seq, link, body FROM optimist_linked WHERE study = $1 ORDER BY seq";
             client.query(query, &[&study.0])
         })?;
-        let mut sieve = Sieve::new(study);
+        let mut filter = IntegrityFilter::new(study);
         for row in &rows {
             if let (Ok(stored), Ok(body)) = (head(row), row.try_get::<_, &str>(2))
-                && sieve.is_sound(stored, body)
+                && filter.is_sound(stored, body)
             {
                 each(stored.seq, body);
             }

@@ -16,7 +16,7 @@ use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
 
-use super::chain::{Chain, Head, Sieve, checksum, seal};
+use super::chain::{Chain, Head, IntegrityFilter, checksum, seal};
 use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId};
 
 /// In the header of our files: "OPTM".
@@ -290,7 +290,7 @@ impl Log for Sqlite {
             true => "SELECT seq, checksum, body FROM records WHERE study = ?1 AND seq > ?2 ORDER BY seq",
             false => "SELECT seq, link, body FROM linked WHERE study = ?1 AND seq > ?2 ORDER BY seq",
         };
-        let mut sieve = Sieve::new(study);
+        let mut filter = IntegrityFilter::new(study);
         let (mut after, mut last) = (0, self.head(study).ok().flatten().map_or(0, |head| head.seq));
         // Behind a page that cannot be read there may be others that can.
         while after <= last {
@@ -303,7 +303,7 @@ impl Log for Sqlite {
                     let body = row.get_ref(2)?.as_str()?;
                     let is_sound = match self.is_unlinked {
                         true => checksum(body) == stored.link,
-                        false => sieve.is_sound(stored, body),
+                        false => filter.is_sound(stored, body),
                     };
                     if is_sound {
                         each(stored.seq, body);

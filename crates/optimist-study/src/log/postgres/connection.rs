@@ -117,22 +117,22 @@ impl TlsConnect<Socket> for Negotiation {
 impl Negotiation {
     async fn negotiate(self, mut socket: Socket) -> io::Result<Stream> {
         let Connector { tls, is_required, is_direct, is_local, watch } = self.connector;
-        let carrier = match tls {
+        let transport = match tls {
             Some(mut tls) if is_direct || can_encrypt(&mut socket).await? => {
                 let tls = MakeTlsConnect::<Socket>::make_tls_connect(&mut tls, &self.host)
                     .map_err(io::Error::other)?;
                 let encrypted = tls.connect(socket).await;
                 watch.with(|watched| watched.could_not_encrypt = encrypted.is_err());
-                Carrier::Encrypted(Box::new(encrypted?))
+                Transport::Encrypted(Box::new(encrypted?))
             }
             Some(_) if is_required => {
                 let reason = "sslmode requires encryption, which the server does not offer";
                 return Err(io::Error::new(ErrorKind::Unsupported, reason));
             }
-            _ => Carrier::Plain(socket, (!is_local).then(Listener::default)),
+            _ => Transport::Plain(socket, (!is_local).then(Listener::default)),
         };
         let patience = Box::pin(tokio::time::sleep_until(watch.deadline()));
-        Ok(Stream { carrier, watch, patience })
+        Ok(Stream { transport, watch, patience })
     }
 }
 
@@ -143,12 +143,12 @@ async fn can_encrypt(socket: &mut Socket) -> io::Result<bool> {
 
 /// A connection to a server.
 pub struct Stream {
-    carrier: Carrier,
+    transport: Transport,
     watch: Watch,
     patience: Pin<Box<Sleep>>,
 }
 
-enum Carrier {
+enum Transport {
     /// With somebody who listens for the wish for a password, where others could listen, too.
     Plain(Socket, Option<Listener>),
     Encrypted(Box<Encrypted>),
@@ -160,11 +160,11 @@ impl AsyncRead for Stream {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let Self { carrier, watch, patience } = self.get_mut();
+        let Self { transport, watch, patience } = self.get_mut();
         let before = buffer.filled().len();
-        let read = match carrier {
-            Carrier::Plain(socket, _) => Pin::new(socket).poll_read(cx, buffer),
-            Carrier::Encrypted(stream) => Pin::new(stream).poll_read(cx, buffer),
+        let read = match transport {
+            Transport::Plain(socket, _) => Pin::new(socket).poll_read(cx, buffer),
+            Transport::Encrypted(stream) => Pin::new(stream).poll_read(cx, buffer),
         };
         if read.is_pending() {
             patience.as_mut().reset(watch.deadline());
@@ -172,7 +172,7 @@ impl AsyncRead for Stream {
             return Poll::Ready(Err(watch.silent()));
         }
         watch.heard();
-        if let Carrier::Plain(_, Some(listener)) = carrier {
+        if let Transport::Plain(_, Some(listener)) = transport {
             listener.hear(&buffer.filled()[before..])?;
         }
         read
@@ -181,32 +181,32 @@ impl AsyncRead for Stream {
 
 impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match &mut self.get_mut().carrier {
-            Carrier::Plain(socket, _) => Pin::new(socket).poll_write(cx, bytes),
-            Carrier::Encrypted(stream) => Pin::new(stream).poll_write(cx, bytes),
+        match &mut self.get_mut().transport {
+            Transport::Plain(socket, _) => Pin::new(socket).poll_write(cx, bytes),
+            Transport::Encrypted(stream) => Pin::new(stream).poll_write(cx, bytes),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.get_mut().carrier {
-            Carrier::Plain(socket, _) => Pin::new(socket).poll_flush(cx),
-            Carrier::Encrypted(stream) => Pin::new(stream).poll_flush(cx),
+        match &mut self.get_mut().transport {
+            Transport::Plain(socket, _) => Pin::new(socket).poll_flush(cx),
+            Transport::Encrypted(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.get_mut().carrier {
-            Carrier::Plain(socket, _) => Pin::new(socket).poll_shutdown(cx),
-            Carrier::Encrypted(stream) => Pin::new(stream).poll_shutdown(cx),
+        match &mut self.get_mut().transport {
+            Transport::Plain(socket, _) => Pin::new(socket).poll_shutdown(cx),
+            Transport::Encrypted(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 }
 
 impl TlsStream for Stream {
     fn channel_binding(&self) -> ChannelBinding {
-        match &self.carrier {
-            Carrier::Plain(..) => ChannelBinding::none(),
-            Carrier::Encrypted(stream) => stream.channel_binding(),
+        match &self.transport {
+            Transport::Plain(..) => ChannelBinding::none(),
+            Transport::Encrypted(stream) => stream.channel_binding(),
         }
     }
 }
