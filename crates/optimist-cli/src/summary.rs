@@ -9,7 +9,7 @@ use optimist_study::{Best, Front, FrontPoint, Outcomes, State, Trial, TrialState
 
 use crate::show::{self, duration};
 
-/// The study as it stands after a run in which `n_ended` trials ended.
+/// The status of a study after a run in which `n_ended` trials ended.
 pub fn text(
     state: &State,
     best: Option<&Best>,

@@ -167,7 +167,7 @@ fn rubbish_is_an_error() {
     }
     for name in ["rows.json", "rows.JSONL"] {
         let stderr = refused(&folder, name, "not json", &[]);
-        assert!(stderr.contains(&format!("{name} is not JSON: it begins with neither")), "{stderr}");
+        assert!(stderr.contains(&format!("{name} is not JSON: it starts with neither")), "{stderr}");
     }
     std::fs::write(folder.path().join("latin.csv"), b"temperature,base,value\n30,w\xe4ssrig,2\n").unwrap();
     let stderr = folder.run(&["import", "coating", "latin.csv"]).expect_code(1).stderr;

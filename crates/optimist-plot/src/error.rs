@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// The name of the file does not say what it is to be.
+    /// The ending of the file name is not one of a known format.
     #[error(
         "cannot tell the format of {}; use a name that ends in .svg, .png or .html", file.display()
     )]

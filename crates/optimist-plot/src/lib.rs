@@ -1,4 +1,4 @@
-//! Pictures: of studies, and of lines that are to be compared.
+//! Pictures of studies, and charts that compare lines.
 //!
 //! Given: the state of a study ([`study`]), or points ([`lines`]). Gives: SVG; of studies also PNG, a page in HTML, text for a
 //! terminal, and the numbers behind them. Does not know: where studies are kept, what a command line says; prints nothing.

@@ -1,4 +1,4 @@
-//! Charts of lines that are to be compared, such as the regret of several optimizers.
+//! Charts that compare lines, such as the regret of several optimizers.
 //!
 //! Given: points, and how each line is to look. Gives: SVG, as a file of its own with a legend ([`side_by_side`]) or as part
 //! of a page that has the legend and the colours ([`LineChart::panel`]). Does not know: what the lines are about.

@@ -43,7 +43,7 @@ pub enum Direction {
     Minimize,
 }
 
-/// What may be changed while a study goes on.
+/// What can be changed while a study is running.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -52,7 +52,7 @@ pub struct Plan {
     pub trials: usize,
     /// How many at the same time, in one `optimist run`. Default: 1.
     pub workers: usize,
-    /// How a trial is measured; `None` if somebody asks and tells.
+    /// How a trial is measured; `None` if that is done through ask and tell.
     #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Map<String, serde_json::Value>>"))]
     pub objective: Option<Objective>,
     /// How long a worker may be silent before its trial is put back. Default: 60 s.

@@ -66,7 +66,7 @@ pub enum Evaluation {
         /// What was measured before it failed, in a study of several outcomes.
         known: Option<Box<Measurement>>,
     },
-    /// The trial was called off before there was one, and is to be measured again as if it had not been started.
+    /// The trial was stopped before there was a value. It is put back as if it had never started.
     Stopped {
         /// Why there is no value, for people to read.
         reason: String,

@@ -4,7 +4,7 @@
 //! bit. A change that gives old records another meaning, or that older programs would misread, raises [`VERSION`];
 //! a further field that may be missing does not. A record has the lowest version that knows its event, so that older
 //! programs read a study until it has something that they don't know, and then say so. Records of every version so far can
-//! be read for ever.
+//! be read forever.
 //!
 //! | version | new |
 //! |---|---|
@@ -118,7 +118,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seconds: Option<f64>,
     },
-    /// A trial was put back: it is to be run again with the same parameters.
+    /// A trial was put back, to be run again with the same parameters.
     Requeued {
         /// Number of the trial, from 0.
         trial: usize,
@@ -174,7 +174,7 @@ pub enum Event {
         /// The trial; `None` if it is about the whole study.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trial: Option<usize>,
-        /// Markdown; empty if there is to be no note any more.
+        /// Markdown; empty to delete the note.
         text: String,
     },
 }
@@ -209,7 +209,7 @@ pub enum Amendment {
     },
     /// Nobody measured the trial, and nobody will.
     Cancelled,
-    /// It is to be run again.
+    /// The trial is put back.
     Waiting,
 }
 

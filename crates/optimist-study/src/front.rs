@@ -9,7 +9,7 @@ use crate::outcomes::{NamedOutcome, Search};
 use crate::state::State;
 use crate::trial::Trial;
 
-/// Vectors of which a hypervolume is computed at the most, by the number of goals: it takes long with many of both.
+/// The most vectors that a hypervolume is computed for, by number of goals: many of both take long.
 fn most_covered(n_goals: usize) -> usize {
     match n_goals {
         0..=3 => usize::MAX,

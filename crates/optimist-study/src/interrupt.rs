@@ -18,7 +18,7 @@ impl Interrupt {
         self.0.load(Ordering::Relaxed) >= 1
     }
 
-    /// Running trials are to be stopped, too.
+    /// Whether running trials are stopped, too.
     pub fn is_urgent(&self) -> bool {
         self.0.load(Ordering::Relaxed) >= 2
     }

@@ -25,7 +25,7 @@ pub struct Objective {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Started anew for each trial.
+    /// Started for each trial.
     Once,
     /// Started once for each worker; one line in and one line out for each trial.
     Serve,

@@ -11,7 +11,7 @@ use crate::evaluation::{Measured, Measurement, Values};
 use optimist::goals::{Goal, Goals};
 use optimist::spelling::nearest;
 
-/// Outcomes of a study at the most.
+/// The most outcomes that a study can have.
 pub const MOST: usize = 8;
 
 /// What the one outcome of a study is called where it needs a name, as in columns of tables.

@@ -37,7 +37,7 @@ pub struct State {
     head: u64,
     created_at: u64,
     trials: Trials,
-    /// Points that somebody wants to be tried, the oldest first.
+    /// Enqueued points, the oldest first.
     queue: VecDeque<Assignment>,
     running: BTreeSet<usize>,
     waiting: BTreeSet<usize>,
@@ -52,11 +52,11 @@ pub struct State {
     revision: usize,
     widenings: Vec<Widening>,
     course: Course,
-    /// What somebody wrote about the study (`None`) or a trial.
+    /// Notes on the study (`None`) and on trials.
     notes: BTreeMap<Option<usize>, Note>,
 }
 
-/// What somebody wrote about a study or a trial.
+/// A note on a study or a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
     /// When: milliseconds since 1970.
@@ -378,17 +378,17 @@ impl State {
         self.trials.len()
     }
 
-    /// Trials that somebody runs.
+    /// Trials that are running.
     pub fn running(&self) -> impl Iterator<Item = &Trial> {
         self.running.iter().filter_map(|&trial| self.trials.get(trial))
     }
 
-    /// Trials that were put back and wait for somebody to run them.
+    /// Trials that were put back and wait for a worker.
     pub fn waiting(&self) -> impl Iterator<Item = &Trial> {
         self.waiting.iter().filter_map(|&trial| self.trials.get(trial))
     }
 
-    /// Points that somebody wants to be tried, the oldest first.
+    /// Enqueued points, the oldest first.
     pub fn queue(&self) -> impl Iterator<Item = &Assignment> {
         self.queue.iter()
     }
@@ -413,7 +413,7 @@ impl State {
         &self.updates
     }
 
-    /// How often trials that the optimizer knew, or its domain, have changed: it begins anew then.
+    /// How often trials that the optimizer knew, or its domain, have changed; it then starts over.
     pub fn revision(&self) -> usize {
         self.revision
     }
@@ -423,12 +423,12 @@ impl State {
         &self.widenings
     }
 
-    /// Whether runs are to go on, to pause or to stop.
+    /// Whether runs continue, pause or stop.
     pub fn course(&self) -> Course {
         self.course
     }
 
-    /// What somebody wrote about a trial, or about the whole study if `trial` is `None`.
+    /// The note on a trial, or on the whole study if `trial` is `None`.
     pub fn note(&self, trial: Option<usize>) -> Option<&Note> {
         self.notes.get(&trial)
     }

@@ -138,7 +138,7 @@ impl Study {
         Ok(Self::with(storage, log, id, state, None))
     }
 
-    /// Opens the study of that name, with the plan as it is now wanted, or begins it; whether it was there. A space with wider
+    /// Opens the study of that name and gives it this plan, or creates it; whether it was there. A space with wider
     /// bounds or further choices is taken over as well.
     ///
     /// # Errors

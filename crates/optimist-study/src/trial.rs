@@ -23,7 +23,7 @@ pub struct Trial {
     pub state: TrialState,
     /// How often it was started; not counting starts that were called off.
     pub attempts: usize,
-    /// What was measured, the first first. More than one if somebody told late.
+    /// What was measured, the oldest first. More than one if values were told more than once.
     pub measurements: Vec<Measurement>,
     /// Why it failed, or was last put back.
     pub failure: Option<Failure>,
@@ -45,7 +45,7 @@ pub struct Trial {
 pub struct Amended {
     /// When: milliseconds since 1970.
     pub at: u64,
-    /// Why, if somebody said so.
+    /// Why, if a reason was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How the trial stood.
@@ -69,7 +69,7 @@ pub struct Amended {
 pub enum TrialState {
     /// Somebody runs it.
     Running,
-    /// It was put back, and waits for somebody to run it.
+    /// It was put back, and waits for a worker.
     Waiting,
     /// It has a value, of each outcome if there are several.
     Complete,

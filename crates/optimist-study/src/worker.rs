@@ -55,7 +55,7 @@ use crate::study::{Job, Study};
 use crate::trial::Trial;
 use run::{Leaving, Run};
 
-/// At the most this many workers in one process: each has threads and processes of its own, and more is a slip of the pen.
+/// The most workers in one process: each has a thread and a process of its own, and more is a typing error.
 pub const MAX_WORKERS: usize = 1000;
 
 /// How often to look whether others have left something to do.
@@ -71,7 +71,7 @@ pub enum Notice {
     Trial(Box<Trial>),
     /// There is nothing to do here until others have ended this many trials.
     Waiting(usize),
-    /// Somebody paused the study; there is nothing to do until it is resumed.
+    /// The study is paused; there is nothing to do until it is resumed.
     Paused,
     /// Something went wrong and is being dealt with, in a sentence.
     Trouble(String),
@@ -82,7 +82,7 @@ pub enum Notice {
 pub enum Ending {
     /// The study is over.
     Over(Over),
-    /// Somebody wanted them to stop.
+    /// They were asked to stop.
     Interrupted,
     /// The time of the plan is up.
     TimeUp,

@@ -1,4 +1,4 @@
-//! `optimist ask STUDY`: what to measure next, for somebody who measures by other means than `optimist run`.
+//! `optimist ask STUDY`: what to measure next, if `optimist run` does not do it.
 
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
@@ -84,7 +84,7 @@ fn in_words(study: &AskTell, jobs: &[Job]) -> String {
 
 fn seconds(word: &str) -> Result<Duration, String> {
     let lasts = word.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    // A century is for ever, and later than any database can count.
+    // A century is as good as forever, and more than some databases can store.
     let possible = lasts.filter(|lasts| !lasts.is_zero() && lasts.as_secs() < 3_000_000_000);
     possible.ok_or_else(|| "expected a number of seconds above 0".to_owned())
 }

@@ -1,4 +1,4 @@
-//! `optimist backup FILE`: a copy of every study, while others go on.
+//! `optimist backup FILE`: a copy of every study, while they are running.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `optimist create FILE`: begins a study that somebody else will run, a person included.
+//! `optimist create FILE`: creates a study to be run later, by workers or by hand.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -48,7 +48,7 @@ pub fn execute(args: CreateArgs) -> anyhow::Result<ExitCode> {
     let storage = args.storage.storage()?;
     let unreadable = |reason| StudyFileError::Unreadable { path: args.file.clone(), reason };
     let text = std::fs::read_to_string(&args.file).map_err(unreadable)?;
-    // No TOML file begins so, and every log does.
+    // No TOML file starts like this, and every log does.
     let (study, was_there) = if text.trim_start().starts_with('{') {
         let restored = Study::restore(&storage, text.lines(), args.name.as_deref());
         (restored.with_context(|| format!("{} cannot be restored", args.file.display()))?, false)
@@ -87,7 +87,7 @@ pub fn execute(args: CreateArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens the study that `file` describes, or begins it; whether it was there.
+/// Opens the study that `file` describes, or creates it; whether it was there.
 pub fn begin(storage: &Storage, file: &StudyFile) -> anyhow::Result<(Study, bool)> {
     let mut definition = file.definition.clone();
     if storage.is_remote() {

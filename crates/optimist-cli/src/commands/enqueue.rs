@@ -1,4 +1,4 @@
-//! `optimist enqueue STUDY name=value …`: a point that somebody wants to be tried next.
+//! `optimist enqueue STUDY name=value …`: a point to try next.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `optimist retry STUDY`: trials that failed are to be run again.
+//! `optimist retry STUDY`: puts failed trials back.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `optimist show STUDY`: how a study stands.
+//! `optimist show STUDY`: the status of a study.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -161,7 +161,7 @@ fn parameter(Parameter { name, kind, when }: &Parameter) -> Vec<String> {
     vec![name.clone(), word.to_owned(), values]
 }
 
-/// Trials that somebody runs or is to run, and the points in the queue.
+/// Running and waiting trials, and enqueued points.
 fn underway(view: &StudyView) -> String {
     let mut rows = vec![["", "worker", "asked for", "lease", "parameters"].map(str::to_owned).to_vec()];
     for UnderwayView { trial, lease, asked_at } in view.running.iter().chain(&view.waiting) {

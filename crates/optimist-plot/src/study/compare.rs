@@ -11,7 +11,7 @@ use crate::render;
 /// As many as can be told apart.
 pub const MOST_STUDIES: usize = 6;
 
-/// Corners of a line at the most.
+/// The most corners of a line.
 const MOST_STEPS: usize = 300;
 
 /// The best value so far of each study by number of trials, as SVG.

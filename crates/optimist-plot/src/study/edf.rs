@@ -13,7 +13,7 @@ use super::{NARROW, Plot, PlotKind};
 use crate::canvas::{Canvas, Shape, colour};
 use crate::chart::{Axis, Chart};
 
-/// Steps that are drawn at the most; of more trials an even choice.
+/// The most steps to draw; of more trials, an even selection.
 const MOST_STEPS: usize = 400;
 
 pub fn plot(state: &State) -> Plot {

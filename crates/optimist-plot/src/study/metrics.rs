@@ -13,7 +13,7 @@ use super::{NARROW, Plot, PlotKind};
 use crate::canvas::{Canvas, Shape, colour};
 use crate::chart::{Axis, Chart};
 
-/// Panels at the most: the metrics that most trials have.
+/// The most panels: the metrics that most trials have.
 const MOST_PANELS: usize = 24;
 
 /// A metric: where it is a number, with the value of the trial.

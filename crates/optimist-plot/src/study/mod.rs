@@ -241,7 +241,7 @@ impl Plots {
         page::html(&self.headline, &self.card, &self.plots, &self.trials)
     }
 
-    /// Writes them to a file whose name says what it is to be: `.svg`, `.png` or `.html`.
+    /// Writes them to a file whose name gives the format: `.svg`, `.png` or `.html`.
     ///
     /// # Errors
     /// If the name says something else, or the file cannot be written.

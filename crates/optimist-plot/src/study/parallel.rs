@@ -11,7 +11,7 @@ use super::{Plot, PlotKind, WIDE, describe};
 use crate::canvas::{Anchor, Canvas, Point, Shape, colour, cut};
 use crate::chart::Axis;
 
-/// Lines at the most: more are a blot.
+/// The most lines: more can't be told apart.
 const MOST_LINES: usize = 200;
 
 const HEIGHT: f64 = 380.0;

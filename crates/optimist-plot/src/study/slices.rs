@@ -11,7 +11,7 @@ use super::{NARROW, Plot, PlotKind, how};
 use crate::canvas::{Canvas, Shape, colour};
 use crate::chart::{Axis, Chart};
 
-/// Points that a panel shows at the most: the best quarter of these, and an even spread of the rest.
+/// The most points in a panel: a quarter of them are the best trials, the others are spread evenly over the rest.
 pub const MOST_POINTS: usize = 600;
 
 pub fn plot(state: &State) -> Plot {

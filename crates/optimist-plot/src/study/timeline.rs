@@ -11,7 +11,7 @@ use super::{Plot, PlotKind, values};
 use crate::canvas::{Anchor, Canvas, Shape, colour, cut};
 use crate::chart::Axis;
 
-/// Trials and workers at the most: the latest of each.
+/// The most trials and workers to show: the latest of each.
 const MOST_TRIALS: usize = 1000;
 const MOST_WORKERS: usize = 40;
 
@@ -131,7 +131,7 @@ impl<'s> Timeline<'s> {
     }
 }
 
-/// Those that somebody ran here.
+/// Trials that were run here, rather than imported.
 fn trials(state: &State) -> impl Iterator<Item = &Trial> {
     state.trials().iter().filter(|trial| trial.attempts > 0)
 }

@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::page::escaped;
 use super::series::{Series, Standing};
 
-/// Rows at the most: the best, and the latest of the others.
+/// The most rows: the best trials, and the latest of the others.
 const MOST_ROWS: usize = 1000;
 
-/// Columns of metrics at the most.
+/// The most columns of metrics.
 const MOST_METRICS: usize = 12;
 
 /// The script that sorts: without it there still is a table.

@@ -24,7 +24,7 @@ pub use optuna::definition as definition_of_optuna;
 #[cfg(feature = "sqlite")]
 use optuna::read as read_database;
 
-/// How a file is to be read.
+/// How to read a file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ImportOptions {
     /// The column of the value; `value` if not given. Several outcomes have a column each, which has their name.

@@ -2,7 +2,7 @@
 //!
 //! Parameters are stored as numbers with the distribution that they came from; a choice is its index. Trials that are
 //! complete have a value, failed and pruned ones are failures; those that run or wait are left out. Several objectives become several
-//! goals, and constraints, which Optuna's samplers keep as attributes of trials, outcomes that are to be at most 0.
+//! goals, and constraints, which Optuna's samplers keep as attributes of trials, outcomes that must be at most 0.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -153,7 +153,7 @@ impl OptunaTrial {
 }
 
 impl OptunaStudy {
-    /// What its objectives are called: as somebody said, or as Optuna numbers them.
+    /// Names of its objectives: those given in Optuna, or their numbers.
     fn objectives(&self) -> Vec<String> {
         match self.directions.len() {
             1 if self.metrics.is_empty() => vec![VALUE.to_owned()],
@@ -493,7 +493,7 @@ fn directions(connection: &Connection, study: i64) -> rusqlite::Result<Vec<Strin
     query.query_map([study], |row| row.get(0))?.collect()
 }
 
-/// What somebody called the objectives, if anybody did.
+/// The names of the objectives, if they were given any.
 fn metric_names(connection: &Connection, study: i64) -> rusqlite::Result<Vec<String>> {
     let mut query = connection.prepare(
         "SELECT value_json FROM study_system_attributes WHERE study_id = ? AND key = 'study:metric_names'",

@@ -34,7 +34,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// JSON if it begins like it, CSV otherwise. A table without rows is an error.
+    /// JSON if it starts like JSON, CSV otherwise. A table without rows is an error.
     pub fn parse(
         bytes: &[u8],
         path: &Path,
@@ -52,7 +52,7 @@ impl Table {
             Some('[') => ("a JSON array of objects", array(text).map(Self::of_json)),
             Some('{') => ("JSON lines", lines(text).map(Self::of_json)),
             Some(_) if is_json(path) => {
-                let problem = "it begins with neither `[` nor `{`; expected an array of objects, or one object per line";
+                let problem = "it starts with neither `[` nor `{`; expected an array of objects, or one object per line";
                 return Err(malformed("JSON", problem.to_owned()));
             }
             Some(_) => {

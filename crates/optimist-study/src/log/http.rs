@@ -1,8 +1,8 @@
 //! Logs behind a server, `optimist serve`: the same operations as HTTP requests (docs/api.md).
 //!
-//! Each request stands for itself. One that got no answer is sent again for a few seconds: a server that is started anew is back by
+//! Each request stands for itself. One that got no answer is sent again for a few seconds: a server that is restarted is back by
 //! then, and a longer absence is an error that may pass. An append says with a key which append it is, so that the server does
-//! it once; if the server has forgotten that because it was started anew in between, the records tell.
+//! it once; if the server has forgotten that because it was restarted in between, the records tell.
 //!
 //! `OPTIMIST_TOKEN` is read when the storage is named. It is sent to that server only, and never shown.
 
@@ -26,7 +26,7 @@ use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageEr
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How long an answer may take: somebody may be appending a large study.
+/// How long an answer may take. Appending a large study takes long.
 const ANSWER: Duration = Duration::from_secs(60);
 
 /// For how long a request that got no answer is sent again.

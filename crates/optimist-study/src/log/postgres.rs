@@ -139,7 +139,7 @@ impl Postgres {
         Ok(Self { client, config, connector, place, notify })
     }
 
-    /// Does `work`, again from the start whenever the connection is lost. It is told how often it was begun before.
+    /// Does `work`, again from the start whenever the connection is lost. Its argument counts earlier attempts.
     fn persist<T>(
         &mut self,
         mut work: impl FnMut(&mut Client, usize) -> Result<T, Error>,
@@ -461,7 +461,7 @@ fn prepare(client: &mut Client) -> Result<i32, Error> {
             upgrade(&mut transaction)?;
             transaction.execute("UPDATE optimist_format SET version = $1", &[&FORMAT])?;
         }
-        Some(_) => {} // somebody else was faster
+        Some(_) => {} // another process was faster
     }
     transaction.commit()?;
     Ok(version(client)?.unwrap_or(FORMAT))
@@ -731,7 +731,7 @@ mod tests {
         foreign.execute(&format!("SELECT 1 FROM {schema}.optimist_studies FOR UPDATE"), &[]).unwrap();
         let error = log.append(study, 1, &["{}".to_owned()], &[]).unwrap_err();
         assert!(error.to_string().contains("is locked by another program"), "{error}");
-        assert!(error.may_pass(), "a run waits and goes on");
+        assert!(error.may_pass(), "a run waits and resumes");
         foreign.rollback().unwrap();
         assert_eq!(log.append(study, 1, &["{}".to_owned()], &[]), Ok(Appended::Stored));
     }

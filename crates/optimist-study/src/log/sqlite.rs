@@ -488,7 +488,7 @@ fn prepare(connection: &mut Connection) -> Result<Format, rusqlite::Error> {
     Ok(format)
 }
 
-/// Makes the tables, or brings those of the first version up to date, unless somebody else was faster.
+/// Creates the tables, or upgrades those of the first version, unless another process was faster.
 fn begin(connection: &mut Connection) -> Result<Format, rusqlite::Error> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let format = match format(&transaction)? {
@@ -514,7 +514,7 @@ fn begin(connection: &mut Connection) -> Result<Format, rusqlite::Error> {
 /// `None` if there is nothing in the file yet.
 fn format(connection: &Connection) -> Result<Option<Format>, rusqlite::Error> {
     let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
-    // Tables first: whoever is making them at this moment sets the numbers in the same transaction.
+    // Tables first: a process that is creating them right now sets the numbers in the same transaction.
     let any_table = connection.query_row("SELECT 1 FROM sqlite_schema", [], |_| Ok(())).optional()?;
     let (application, version) = (number("application_id")?, number("user_version")?);
     Ok(match (application, any_table) {

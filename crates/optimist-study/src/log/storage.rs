@@ -22,7 +22,7 @@ pub struct Storage {
 
 /// Makes connections to one storage. How it displays itself is what users read in messages: no passwords.
 pub trait Backend: Display + Send + Sync {
-    /// Opens a connection, and begins a storage if there is none. `notify` is for trouble that the connection deals with
+    /// Opens a connection, and creates the storage if there is none. `notify` is for trouble that the connection deals with
     /// by itself.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl Storage {
         Ok(Self::new(HttpServer::new(address, token)?))
     }
 
-    /// The same, with somebody to tell of trouble.
+    /// The same storage, which calls `notify` when there is trouble with it.
     #[must_use]
     pub fn with_notify(self, notify: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self { notify: Arc::new(notify), ..self }
@@ -101,7 +101,7 @@ impl Storage {
         self.backend.is_remote()
     }
 
-    /// Tells whoever listens.
+    /// Passes a sentence on to `notify`.
     pub(crate) fn notify(&self, sentence: &str) {
         (self.notify)(sentence);
     }

@@ -1,4 +1,4 @@
-//! What is to be done next in a study, and when it is over: what its state means under its plan.
+//! What to do next in a study, and when it is finished: what its state means under its plan.
 
 use optimist::space::Assignment;
 
@@ -13,12 +13,12 @@ pub(super) const LOW_GAINS: usize = 5;
 /// Replicates are worth their while once there are this many points to choose from.
 const FEWEST_POINTS: usize = 5;
 
-/// What is to be done next.
+/// What to do next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
     /// This trial, again.
     Retry(usize),
-    /// A point that somebody asked for.
+    /// An enqueued point.
     Enqueued(Assignment),
     /// The point of this trial, once more.
     Replicate(usize),
@@ -46,7 +46,7 @@ pub enum Over {
 }
 
 impl State {
-    /// What is to be done next, whatever the plan says.
+    /// What to do next, regardless of the plan.
     pub fn next(&self) -> Next {
         if let Some(&trial) = self.waiting.first() {
             Next::Retry(trial)
@@ -59,7 +59,7 @@ impl State {
         }
     }
 
-    /// What is to be done next under the plan; `None` if there is nothing, though others may still be running trials.
+    /// What to do next under the plan; `None` if there is nothing, though others may still be running trials.
     pub fn planned(&self) -> Option<Next> {
         if self.course == Course::Paused {
             return None;
@@ -71,7 +71,7 @@ impl State {
         }
     }
 
-    /// What `k` workers are to do at the same time, whatever the plan says; fewer if a point is to be measured once more first.
+    /// What `k` workers can do at the same time, regardless of the plan; fewer if a point must be measured again first.
     pub fn next_many(&self, k: usize) -> Vec<Next> {
         self.due(k, usize::MAX)
     }

@@ -19,10 +19,10 @@ use crate::definition::Definition;
 use crate::event::Course;
 use crate::trial::Trial;
 
-/// Trials on a page. One is parsed whole when somebody tells.
+/// Trials on a page. A tell parses a whole page.
 const TRIALS: usize = 64;
 
-/// Points on a page, and updates on one: all are read when somebody asks.
+/// Points on a page, and updates on one: an ask reads all of them.
 const NUMBERS: usize = 4096;
 
 /// Bytes of an update: what it is, the trial or how many are planned; and for each outcome a value and its noise. Where there are

@@ -1,4 +1,4 @@
-//! Whether events that somebody else decided on may be appended: those of a restored log, and those that a server is sent.
+//! Whether events from outside may be appended: those of a restored log, and those sent to a server.
 
 use super::State;
 use crate::evaluation::Measurement;

@@ -1,5 +1,5 @@
 //! The trials of a study, by number: all of them, or, where a snapshot stands for those up to a number, all later ones and the few
-//! earlier ones that somebody needed.
+//! earlier ones that were needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -22,7 +22,7 @@ use crate::suggest::check_size;
 use crate::trial::{Trial, TrialState};
 
 impl Study {
-    /// The next trial, whatever the plan says, for somebody who takes as long as it takes: it has no lease.
+    /// The next trial, regardless of the plan and without a time limit: it has no lease.
     ///
     /// # Errors
     /// If storage cannot be used.
@@ -30,7 +30,7 @@ impl Study {
         self.ask_within(worker, None)
     }
 
-    /// The same for somebody who must tell before the lease has run out, if there is one. The lease is not bound to this
+    /// The same for a caller that must tell before the lease runs out, if there is one. The lease is not bound to this
     /// process, and nothing renews it.
     ///
     /// # Errors
@@ -89,7 +89,7 @@ impl Study {
         self.take(Some(&name), Some((&owner, lease)), |state| state.planned_many(k))
     }
 
-    /// What `wanted` says is to be done, appended at once.
+    /// Appends at once what `wanted` asks for.
     fn take(
         &mut self,
         worker: Option<&str>,
@@ -395,7 +395,7 @@ impl Study {
 struct Batch {
     /// The first of these trials.
     first: usize,
-    /// The points of those that somebody else has thought of, which come first.
+    /// Enqueued points, which come first.
     before: Vec<Assignment>,
     jobs: Vec<Job>,
 }

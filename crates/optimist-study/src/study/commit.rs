@@ -9,7 +9,7 @@ use crate::event::{Event, Record};
 use crate::log::{Appended, LeaseChange};
 
 impl Study {
-    /// Appends what `decide` wants, and has it decide again whenever somebody else has appended in the meantime.
+    /// Appends what `decide` wants, and has it decide again whenever another process has appended in the meantime.
     pub(super) fn commit<T>(
         &mut self,
         mut decide: impl FnMut(&mut Self) -> Result<Decision<T>, StudyError>,
@@ -92,7 +92,7 @@ mod tests {
     use crate::log::{Entry, Lease, Log, Storage, StorageError, StudyId};
     use crate::{Kept, StudyFile};
 
-    /// A log in which somebody else does something just before every append, as long as there is something to do.
+    /// A log in which another process does something just before every append, as long as there is something to do.
     struct Meddled {
         log: Box<dyn Log>,
         meddling: Vec<Box<dyn FnOnce() + Send>>,
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suggestion_is_made_anew_when_others_have_asked() {
+    fn a_suggestion_is_made_again_when_others_have_asked() {
         let mut study = meddled(|other| drop(other.ask(None).unwrap()), 2);
         let job = study.ask(None).unwrap();
         assert_eq!(
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_survives_that_others_tell_and_is_made_anew_when_others_have_asked() {
+    fn a_batch_survives_that_others_tell_and_is_made_again_when_others_have_asked() {
         let tell = |other: &mut Study| assert!(other.tell(0, Measurement::new(1.0), None).is_ok());
         let ask = |other: &mut Study| drop(other.ask(None).unwrap());
         let since = |source| match source {

@@ -13,7 +13,7 @@ use crate::log::{self, Storage};
 use crate::state::State;
 
 /// Copies every study of one storage to another, while others use it, and reads the copies again. A trial that ran is taken up
-/// again by whoever goes on with the copy, as after [`Study::restore`]. Gives the studies that were copied, each with its number
+/// again by whoever resumes the copy, as after [`Study::restore`]. Gives the studies that were copied, each with its number
 /// of records.
 ///
 /// # Errors

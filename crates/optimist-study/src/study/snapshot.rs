@@ -118,7 +118,7 @@ impl Study {
         if let (None, Some(there)) = (ours, there)
             && there + 2 * EVERY > head
         {
-            self.snapshot.due = there + 2 * EVERY; // somebody else sees to it
+            self.snapshot.due = there + 2 * EVERY; // another process takes care of it
             return Ok(());
         }
         if head < EVERY {

@@ -25,7 +25,7 @@ impl Study {
 
     /// The study that was exported as these lines, in another storage or, if `name` is given, under another name. Nothing is
     /// stored unless every record is sound. Leases stay behind. A trial that ran gets a new one if the study has an objective, so
-    /// that workers take it up again unless it is told before; a trial of a person runs on until somebody tells.
+    /// that workers take it up again unless it is told before; a trial of a person runs until it is told.
     ///
     /// # Errors
     /// If the lines are not a log, there is a study of that name, or storage cannot be written.
@@ -154,7 +154,7 @@ fn append(
     match log.append(id, 1, bodies, leases)? {
         Appended::Stored => Ok(()),
         Appended::Moved | Appended::Gone => {
-            Err(StudyError::broken(2, "somebody else wrote to the study while it was being restored"))
+            Err(StudyError::broken(2, "another process wrote to the study while it was being restored"))
         }
     }
 }

@@ -54,7 +54,7 @@ impl StudyFile {
         parse(SourceFile { path: PathBuf::from("study.toml"), text: text.to_owned() }, folder)
     }
 
-    /// The objective, for whoever cannot do without.
+    /// The objective, for callers that need one.
     ///
     /// # Errors
     /// If the file has none.

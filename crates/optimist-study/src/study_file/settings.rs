@@ -64,7 +64,7 @@ fn mend(settings: &mut Spanned<DeValue<'_>>, span: &Range<usize>) -> bool {
     }
     let written = value.get_ref().as_str();
     let Some(meant) = written.and_then(|written| nearest(written, Method::NAMES)) else { return false };
-    // A name that is known and yet wrong would come back for ever.
+    // A name that is known and yet wrong would come back forever.
     if written == Some(meant) {
         return false;
     }

@@ -52,10 +52,10 @@ pub struct StudyView<'s> {
     pub cancelled: usize,
     /// Why there will be no further trial, in words; `None` if there will.
     pub over: Option<String>,
-    /// Whether somebody paused or stopped it; left out if not.
+    /// Whether it is paused or stopped; left out if neither.
     #[serde(skip_serializing_if = "is_going")]
     pub course: Course,
-    /// What somebody wrote about it, in Markdown.
+    /// The note on the study, in Markdown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<&'s str>,
     /// The point to bet on; `None` before the first value, and if there are several goals.
@@ -66,11 +66,11 @@ pub struct StudyView<'s> {
     /// How many trials keep all constraints, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feasible: Option<usize>,
-    /// Trials that somebody runs.
+    /// Trials that are running.
     pub running: Vec<UnderwayView<'s>>,
-    /// Trials that were put back and wait for somebody to run them.
+    /// Trials that were put back and wait for a worker.
     pub waiting: Vec<UnderwayView<'s>>,
-    /// Points that somebody wants to be tried, the oldest first.
+    /// Enqueued points, the oldest first.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>"))]
     pub queue: Vec<&'s Assignment>,
     /// How suggestions were found, each way with how many; in the order in which they first occurred.
@@ -97,7 +97,7 @@ pub struct UnderwayView<'s> {
     /// The trial itself: its keys come first.
     #[serde(flatten)]
     pub trial: TrialView<'s>,
-    /// `held` by whoever runs it, `ran out`, or `none`: nobody has to be heard of.
+    /// `held` by its worker, `ran out`, or `none` if the trial needs no lease.
     pub lease: &'static str,
     /// When it was first asked for: milliseconds since 1970.
     pub asked_at: u64,
@@ -110,12 +110,12 @@ impl<'s> StudyView<'s> {
         Self { front, ..self }
     }
 
-    /// The study as it stands, with what [`Study::recommend`] and [`Study::leases`] gave.
+    /// The current status of a study, with what [`Study::recommend`] and [`Study::leases`] returned.
     pub fn new(study: &'s Study, best: Option<Best>, leases: &[Lease]) -> Self {
         Self::of(study.state(), study.storage().to_string(), best, leases)
     }
 
-    /// The same for whoever has only the state of it, and says where it is kept.
+    /// The same from the state alone; `storage` is where the study is stored.
     pub fn of(state: &'s State, storage: String, best: Option<Best>, leases: &[Lease]) -> Self {
         let definition = state.definition();
         let underway = |trial| UnderwayView::new(trial, leases);

@@ -31,7 +31,7 @@ pub struct StudySummary {
     pub complete: usize,
     /// How many have none and will have none.
     pub failed: usize,
-    /// How many somebody runs.
+    /// Number of running trials.
     pub running: usize,
     /// The best value observed, in the user's direction: of several outcomes the goal's, in a feasible trial.
     pub best_value: Option<f64>,
@@ -62,7 +62,7 @@ pub enum ListedStudy {
 }
 
 impl StudySummary {
-    /// The study as it stands.
+    /// The current status of the study.
     pub fn new(state: &State) -> Self {
         let outcomes = state.outcomes();
         let goal = outcomes.goal().map(|goal| goal.name.as_str());

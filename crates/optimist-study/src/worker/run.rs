@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Says why to stop, unless somebody has.
+    /// Sets the reason to stop, unless there already is one.
     pub fn end(&self, ending: Ending) {
         lock(&self.ending).get_or_insert(ending);
     }

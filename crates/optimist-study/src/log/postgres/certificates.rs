@@ -23,9 +23,9 @@ pub enum SslMode {
     Disable,
     /// Encrypt where the server can; the default.
     Prefer,
-    /// Encrypt, whoever the server is.
+    /// Encrypt, without checking who the server is.
     Require,
-    /// And its certificate is signed by somebody who is trusted.
+    /// Encrypt, and require a certificate signed by a trusted authority.
     VerifyCa,
     /// And it is a certificate of that host.
     VerifyFull,

@@ -40,7 +40,7 @@ pub struct Connector {
     pub watch: Watch,
 }
 
-/// What the two sides of a connection know: whoever uses it, and the stream below.
+/// What the user of a connection and the stream below it share.
 #[derive(Clone, Default)]
 pub struct Watch(Arc<Mutex<Watched>>);
 
@@ -149,7 +149,7 @@ pub struct Stream {
 }
 
 enum Transport {
-    /// With somebody who listens for the wish for a password, where others could listen, too.
+    /// Unencrypted. Where others could listen, a listener notices if the server asks for a password.
     Plain(Socket, Option<Listener>),
     Encrypted(Box<Encrypted>),
 }
