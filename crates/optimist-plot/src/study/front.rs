@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::history::MOST_TITLED;
 use super::series::{Series, Standing};
 use super::{Plot, PlotKind, how};
-use crate::canvas::{Canvas, Shape, colour};
+use crate::canvas::{Canvas, Shape};
 use crate::chart::{Axis, Chart, Sample};
 
 pub fn plot(state: &State) -> Plot {
