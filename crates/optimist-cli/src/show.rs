@@ -46,8 +46,13 @@ pub fn print_json(object: &impl Serialize) -> anyhow::Result<()> {
 pub fn table(rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.add_rows(rows);
+    table.add_rows(rows.into_iter().map(plain_cells));
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// Cells as they are printed, so that columns are as wide as what is in them.
+fn plain_cells(row: Vec<String>) -> Vec<String> {
+    row.into_iter().map(|cell| plain(&cell).into_owned()).collect()
 }
 
 /// Prints rows of cells in columns, the first the title, without holding more than a few of them at a time: `rows` makes them,
@@ -81,7 +86,7 @@ fn in_blocks(
     while rows.peek().is_some() {
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
-        table.add_rows(rows.by_ref().take(BLOCK));
+        table.add_rows(rows.by_ref().take(BLOCK).map(plain_cells));
         each(&mut table)?;
     }
     Ok(())
@@ -160,6 +165,14 @@ mod tests {
     fn what_terminals_obey_is_shown() {
         assert_eq!(plain("a\tb\nc é"), "a\tb\nc é");
         assert_eq!(plain("\u{1b}[2J\r\u{7}\u{7f}\u{9b}31m"), "\\x1b[2J\\x0d\\x07\\x7f\\x9b31m");
+    }
+
+    #[test]
+    fn what_terminals_obey_does_not_shift_columns() {
+        let rows = [["a\u{1b}[31m", "1"], ["b", "2"]].map(|row| row.map(str::to_owned).to_vec());
+        let table = table(rows.to_vec());
+        let widths: Vec<usize> = table.lines().map(|line| line.chars().count()).collect();
+        assert!(widths.len() == 2 && widths[0] == widths[1], "{table}");
     }
 
     #[test]

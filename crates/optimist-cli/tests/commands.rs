@@ -173,7 +173,7 @@ fn a_value_told_twice_is_stored_once_and_another_value_is_a_further_measurement(
     assert_eq!(again.stdout, "trial 0 already has the value 2.5; nothing was stored\n");
     let other = folder.run(&["tell", "film", "0", "3.5"]).expect_code(0);
     assert!(
-        other.stdout.contains("has 2 values now, the last 3.5; it counts with their mean, 3"),
+        other.stdout.contains("now has 2 values, the last is 3.5; it counts with their mean, 3"),
         "{}",
         other.stdout
     );
@@ -285,12 +285,15 @@ fn a_wider_space_is_taken_over_and_shown() {
     told(&folder, 2);
     folder.write("film.toml", &FILM.replace("high = 300", "high = 350"));
     let output = folder.run(&["create", "film.toml"]).expect_code(0);
-    let expected = "study `film` has a wider space now (temperature: from 100 to 350 (was 100 to 300)); its 2 trials stay";
+    let expected = "study `film` now has a wider space and keeps its 2 trials; temperature: from 100 to 350 (was 100 to 300)";
     assert!(output.stderr.contains(expected), "{}", output.stderr);
     let shown = folder.run(&["show", "film"]).expect_code(0).stdout;
     assert!(shown.contains("after 2 trials: temperature: from 100 to 350"), "{shown}");
     folder.run(&["ask", "film"]).expect_code(0);
     folder.run(&["verify", "film"]).expect_code(0);
+    folder.write("film.toml", &FILM.replace("high = 300", "high = 200"));
+    let narrower = "`temperature` ranges from 100 to 350, and would only range from 100 to 200";
+    expect_error(&folder, &["create", "film.toml"], 1, &[narrower]);
 }
 
 #[test]
@@ -542,7 +545,7 @@ fn storage_is_said_by_an_option_or_a_variable() {
 fn a_place_where_nothing_can_be_is_an_error() {
     let folder = Folder::new();
     expect_error(&folder, &["list", "--storage", "nonexistent/a.db"], 1, &["there is no folder nonexistent"]);
-    expect_error(&folder, &["list", "--storage", ":memory:"], 1, &["give `memory` to keep nothing"]);
+    expect_error(&folder, &["list", "--storage", ":memory:"], 1, &["give `memory` to store nothing"]);
     folder.run(&["list", "--storage", "a.db"]).expect_code(0);
 }
 

@@ -69,7 +69,7 @@ fn telling_says_what_it_means_and_what_is_wrong() {
     assert_eq!(view["noise_std"], serde_json::json!({ "accuracy": 0.25 }));
     assert_eq!((&view["feasible"], &view["state"]), (&false.into(), &"complete".into()));
     let again = told(&["accuracy=0.5", "latency_ms=1", "memory_gb=8.5"]).expect_code(0).stdout;
-    assert!(again.contains("trial 4 has 2 measurements now") && again.contains("accuracy 0,"), "{again}");
+    assert!(again.contains("trial 4 now has 2 measurements") && again.contains("accuracy 0,"), "{again}");
     assert!(again.contains("not feasible: memory_gb must be at most 8"), "{again}");
 }
 
@@ -97,6 +97,9 @@ fn a_failed_trial_keeps_what_was_measured_and_can_be_amended() {
         .collect();
     assert_eq!((&view[4]["state"], &view[4]["values"]["memory_gb"]), (&"complete".into(), &14.2.into()));
     assert_eq!(view[0]["amended"][0]["measurements"][0]["values"]["accuracy"], 0.9);
+    let before = &view[4]["amended"][0];
+    assert_eq!((&before["state"], &before["failure"]), (&"failed".into(), &"out of memory".into()));
+    assert_eq!(before["measurements"][0]["values"]["memory_gb"], 14.2);
     let one = Folder::new();
     one.write("a.toml", "direction = 'minimize'\nparameters.x = { type = 'bool' }");
     one.run(&["create", "a.toml"]).expect_code(0);
@@ -225,7 +228,7 @@ fn a_run_takes_answers_by_name_and_keeps_what_a_command_knew_before_it_failed() 
         "outcome `memory_gb` is missing; the outcomes are `accuracy`, `latency_ms`, `memory_gb`"
     );
     assert_eq!(reasons[2], "the command reported: it diverged");
-    assert_eq!(reasons[3], "outcome `accuracy` must be a finite number, got NaN or nothing");
+    assert_eq!(reasons[3], "outcome `accuracy` must be a finite number, got NaN, an infinity or nothing");
     assert_eq!(reasons[4], "the study has named outcomes: give `accuracy` and so on, not a single value");
     assert_eq!(trials[0]["values"], serde_json::json!({ "memory_gb": 14.2 }));
     assert_eq!(trials[0]["feasible"], false);

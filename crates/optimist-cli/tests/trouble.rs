@@ -213,6 +213,8 @@ fn a_backup_is_a_storage_with_every_study_and_what_is_sound_of_a_damaged_one_is_
     let again = folder.run(&["backup", "copy.db"]).expect_code(1);
     assert!(again.stderr.contains("copy.db already exists"), "{}", again.stderr);
     folder.run(&["backup", "none.db", "--storage", "nowhere.db"]).expect_code(1);
+    let nowhere = folder.run(&["backup", "nowhere/copy.db"]).expect_code(1);
+    assert_eq!(nowhere.stderr, "error: cannot create nowhere/copy.db: there is no folder nowhere\n");
 
     let writer = rusqlite::Connection::open(folder.path().join("optimist.db")).unwrap();
     writer.execute("DELETE FROM linked WHERE study = 1 AND seq = 6", []).unwrap();
@@ -221,6 +223,13 @@ fn a_backup_is_a_storage_with_every_study_and_what_is_sound_of_a_damaged_one_is_
     for words in ["record 6 of study 1 is missing", "optimist salvage", "optimist backup"] {
         assert!(output.stderr.contains(words), "{words}: {}", output.stderr);
     }
+    let list = folder.run(&["list"]).expect_code(0);
+    assert!(
+        list.stdout.contains("brew") && list.stdout.lines().all(|line| line.len() < 120),
+        "{}",
+        list.stdout
+    );
+    assert!(list.stderr.starts_with("study `roast` cannot be opened: "), "{}", list.stderr);
     folder.run(&["backup", "damaged.db"]).expect_code(1);
     assert!(!folder.path().join("damaged.db").exists());
     let output = folder.run(&["salvage", "roast", "saved.db"]).expect_code(0);

@@ -175,7 +175,7 @@ impl Study {
         if !changes.is_empty() {
             let trials = count(study.state.trials().len(), "trial");
             storage.notify(&format!(
-                "study `{}` has a wider space now ({}); its {trials} stay",
+                "study `{}` now has a wider space and keeps its {trials}; {}",
                 definition.name,
                 changes.join("; ")
             ));

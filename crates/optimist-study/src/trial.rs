@@ -50,10 +50,13 @@ pub struct Amended {
     pub reason: Option<String>,
     /// How the trial stood.
     pub state: TrialState,
+    /// Why it had failed, if it had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
     /// What had been measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<f64>,
-    /// With several outcomes: the measurements before the amendment.
+    /// With several outcomes: the measurements before the amendment, and those outcomes that a failed trial was measured for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measurements: Vec<Measurement>,
     /// What it was thought to be run with, if that is another point.

@@ -48,6 +48,9 @@ pub fn execute(args: BackupArgs) -> anyhow::Result<ExitCode> {
     if !storage.exists()? {
         bail!("nothing to back up: {storage} does not exist");
     }
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        bail!("cannot create {place}: there is no folder {}", folder.display());
+    }
     let mut name = file.as_os_str().to_owned();
     name.push(".partial");
     let partial = PathBuf::from(name);

@@ -44,14 +44,22 @@ pub fn execute(args: ListArgs) -> anyhow::Result<ExitCode> {
         let title =
             ["study", "direction", "done", "planned", "failed", "running", "best observed", "started"];
         let title = title.map(str::to_owned).to_vec();
-        print(table(std::iter::once(title).chain(listed.map(row)).collect()))?;
+        let mut unreadable = Vec::new();
+        let rows = listed.map(|study| {
+            if let ListedStudy::Unreadable { study, error } = &study {
+                unreadable.push(format!("study `{study}` cannot be opened: {error}"));
+            }
+            row(study)
+        });
+        print(table(std::iter::once(title).chain(rows).collect()))?;
+        unreadable.into_iter().for_each(say);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn row(study: ListedStudy) -> Vec<String> {
     match study {
-        ListedStudy::Unreadable { study, error } => vec![study, format!("cannot be opened: {error}")],
+        ListedStudy::Unreadable { study, .. } => vec![study, "unreadable".to_owned()],
         ListedStudy::Readable(StudySummary {
             study,
             direction,

@@ -121,8 +121,10 @@ fn in_words(
 
 /// A JSON object.
 pub fn metrics(word: &str) -> Result<Map<String, Value>, String> {
+    const EXPECTED: &str = "expected a JSON object such as '{\"loss\": 0.2}'";
     match serde_json::from_str(word) {
         Ok(Value::Object(metrics)) => Ok(metrics),
-        _ => Err("expected a JSON object such as '{\"loss\": 0.2}'".to_owned()),
+        Ok(_) => Err(EXPECTED.to_owned()),
+        Err(error) => Err(format!("{error}; {EXPECTED}")),
     }
 }

@@ -100,7 +100,8 @@ fn several(written: &Value, reply: &Map<String, Value>) -> Evaluation {
     };
     let problem = match not_finite {
         Some((name, value)) => {
-            let shown = if value.is_null() { "NaN or nothing".to_owned() } else { value.to_string() };
+            let shown =
+                if value.is_null() { "NaN, an infinity or nothing".to_owned() } else { value.to_string() };
             Some(format!("outcome `{name}` must be a finite number, got {shown}"))
         }
         None => wrong_noise().or_else(|| metrics(reply).err()),
@@ -160,16 +161,29 @@ fn unusable(reason: String) -> Evaluation {
     Evaluation::failed(FailureKind::Unreadable, reason)
 }
 
-/// The line with `null` for NaN and infinities, which many JSON writers put where JSON has no word for them.
+/// The line with `null` for NaN, infinities and numbers beyond them, such as 1e309: JSON has no word for those, and many writers
+/// write them all the same.
 fn with_nulls(line: &str) -> String {
     // Every other part is inside quotes: a quote that is escaped is none.
     let unescaped = line.replace("\\\\", "\u{1}").replace("\\\"", "\u{2}");
     let parts = unescaped.split('"').enumerate().map(|(i, part)| match i % 2 {
-        0 => part.replace("-Infinity", "null").replace("Infinity", "null").replace("NaN", "null"),
+        0 => part.split_inclusive(is_separator).map(null_for_infinite).collect(),
         _ => part.to_owned(),
     });
     let line = parts.collect::<Vec<_>>().join("\"");
     line.replace('\u{2}', "\\\"").replace('\u{1}', "\\\\")
+}
+
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || matches!(c, ',' | ':' | '[' | ']' | '{' | '}')
+}
+
+fn null_for_infinite(word: &str) -> String {
+    let number = word.trim_end_matches(is_separator);
+    match number.parse::<f64>() {
+        Ok(value) if !value.is_finite() => word.replacen(number, "null", 1),
+        _ => word.to_owned(),
+    }
 }
 
 fn shortened(line: &str) -> String {
@@ -274,7 +288,18 @@ mod tests {
     #[test]
     fn an_outcome_that_is_no_number_fails_the_trial_and_the_others_are_known() {
         for (line, words) in [
-            (r#"{"values": {"a": NaN, "b": 2}}"#, "outcome `a` must be a finite number, got NaN or nothing"),
+            (
+                r#"{"values": {"a": NaN, "b": 2}}"#,
+                "outcome `a` must be a finite number, got NaN, an infinity or nothing",
+            ),
+            (
+                r#"{"values": {"a": 1e309, "b": 2}}"#,
+                "outcome `a` must be a finite number, got NaN, an infinity or nothing",
+            ),
+            (
+                r#"{"values": {"a": -inf, "b": 2}}"#,
+                "outcome `a` must be a finite number, got NaN, an infinity or nothing",
+            ),
             (r#"{"values": {"a": "high", "b": 2}}"#, "outcome `a` must be a finite number, got \"high\""),
             (
                 r#"{"values": {"b": 2}, "noise_std": {"a": 1}}"#,

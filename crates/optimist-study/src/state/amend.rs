@@ -3,6 +3,8 @@
 //! The log keeps what it said before, and so does the trial. The optimizer's updates are what they would have been had the
 //! truth been told in the first place.
 
+use std::fmt::Display;
+
 use optimist::encode::Encoding;
 use optimist::space::{Assignment, Kind, Parameter, Space};
 
@@ -32,10 +34,16 @@ impl State {
             at,
             reason,
             state: known.state,
+            failure: known
+                .failure
+                .as_ref()
+                .filter(|_| known.state == TrialState::Failed)
+                .map(|failure| failure.reason.clone()),
             values: known.measurements.iter().filter_map(one).collect(),
             measurements: known
                 .measurements
                 .iter()
+                .chain(known.known())
                 .filter(|measured| one(measured).is_none())
                 .cloned()
                 .collect(),
@@ -131,15 +139,11 @@ fn parameter_widening(old: &Parameter, new: &Parameter) -> Result<Option<String>
         (
             Kind::Float { low, high, log, step },
             Kind::Float { low: new_low, high: new_high, log: new_log, step: new_step },
-        ) if (log, step) == (new_log, new_step) && new_low <= low && new_high >= high => {
-            format!("from {new_low} to {new_high} (was {low} to {high})")
-        }
+        ) if (log, step) == (new_log, new_step) => wider_range(name, (low, high), (new_low, new_high))?,
         (
             Kind::Int { low, high, log, step },
             Kind::Int { low: new_low, high: new_high, log: new_log, step: new_step },
-        ) if (log, step) == (new_log, new_step) && new_low <= low && new_high >= high => {
-            format!("from {new_low} to {new_high} (was {low} to {high})")
-        }
+        ) if (log, step) == (new_log, new_step) => wider_range(name, (low, high), (new_low, new_high))?,
         (Kind::Categorical { choices }, Kind::Categorical { choices: new })
             if choices.iter().all(|choice| new.contains(choice)) =>
         {
@@ -153,6 +157,19 @@ fn parameter_widening(old: &Parameter, new: &Parameter) -> Result<Option<String>
         _ => return Err(format!("`{name}` can only get wider bounds or further choices")),
     };
     Ok(Some(format!("{name}: {words}")))
+}
+
+fn wider_range<T: PartialOrd + Display>(
+    name: &str,
+    (low, high): (T, T),
+    (new_low, new_high): (T, T),
+) -> Result<String, String> {
+    match new_low <= low && new_high >= high {
+        true => Ok(format!("from {new_low} to {new_high} (was {low} to {high})")),
+        false => Err(format!(
+            "`{name}` ranges from {low} to {high}, and would only range from {new_low} to {new_high}"
+        )),
+    }
 }
 
 #[cfg(test)]

@@ -23,7 +23,10 @@ pub fn with_uncertainty(mean: f64, std: f64) -> String {
         return format!("{} ± {}", significant(mean, 6), significant(std, 2));
     }
     let decimals = (1 - std.log10().floor() as i32).max(0) as usize;
-    format!("{mean:.decimals$} ± {std:.decimals$}")
+    let mean = format!("{mean:.decimals$}");
+    let is_zero = !mean.contains(|c: char| c.is_ascii_digit() && c != '0');
+    let mean = if is_zero { mean.trim_start_matches('-') } else { &mean };
+    format!("{mean} ± {std:.decimals$}")
 }
 
 /// A value of a parameter.

@@ -255,6 +255,7 @@ mod tests {
             at: 18,
             reason: Some("typo".to_owned()),
             state: TrialState::Complete,
+            failure: None,
             values: vec![715.0],
             measurements: Vec::new(),
             params: None,
