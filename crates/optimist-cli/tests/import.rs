@@ -210,3 +210,48 @@ fn a_european_table_is_recognised_and_an_unclear_one_asked_about() {
     folder.run(&args).expect_code(0);
     assert_eq!(history(&folder, "coating")[1]["value"], 1.234);
 }
+
+/// What `optimist trials` prints, in a format, goes into a new study of the same file; the trials of both.
+fn there_and_back(study: &str, format: &str) -> [Vec<Value>; 2] {
+    let folder = Folder::new();
+    folder.write("s.toml", study);
+    folder.run(&["run", "s.toml"]).expect_code(0);
+    let file = format!("s.{format}");
+    folder.write(&file, &folder.run(&["trials", "s", "--format", format]).expect_code(0).stdout);
+    folder.run(&["create", "s.toml", "--name", "again"]).expect_code(0);
+    folder.run(&["import", "again", &file]).expect_code(0);
+    ["s", "again"].map(|name| {
+        let trials = folder.run(&["trials", name, "--json"]).expect_code(0).stdout;
+        trials.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    })
+}
+
+#[test]
+fn what_trials_prints_can_be_imported_whatever_parameters_and_outcomes_are_called() {
+    let one = r#"
+        name = "s"
+        direction = "minimize"
+        trials = 3
+        objective.command = ["echo", "5"]
+        parameters.value = { type = "float", low = 0.0, high = 9.0 }
+        parameters.trial = { type = "float", low = 0.0, high = 9.0 }
+        parameters.state = { type = "categorical", choices = ["failed", "complete"] }"#;
+    let several = r#"
+        name = "s"
+        trials = 3
+        objective.command = ["echo", '{"values": {"value": 1, "seconds": 2, "state": 3}}']
+        outcomes = { value = { goal = "minimize" }, seconds = { goal = "minimize" }, state = { at_most = 4 } }
+        parameters.feasible = { type = "float", low = 0.0, high = 9.0 }
+        parameters.worker = { type = "int", low = 0, high = 9 }"#;
+    for study in [one, several] {
+        for format in ["csv", "jsonl"] {
+            let [there, back] = there_and_back(study, format);
+            assert_eq!((there.len(), back.len()), (3, 3), "{format}");
+            for (there, back) in there.iter().zip(&back) {
+                for key in ["params", "state", "value", "values"] {
+                    assert_eq!(there[key], back[key], "{key} in {format}");
+                }
+            }
+        }
+    }
+}

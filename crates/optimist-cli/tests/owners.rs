@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -80,13 +80,14 @@ fn objectives_end_when_optimist_is_killed() {
 fn a_closed_terminal_stops_the_run_like_a_request_to_terminate() {
     let folder = Folder::new();
     hanging_study(&folder, "once");
-    // Whoever runs the tests may ignore the signal, as `nohup` does, and then the run would too.
-    let mut run = std::process::Command::new("env");
+    // Whoever started the tests may have had hang-ups ignored (`nohup`), which children inherit.
+    let mut run = Command::new("env");
     run.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_optimist"), "run", "study.toml"]);
-    run.current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
-    let run = run.spawn().unwrap();
+    let run = run.current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+    let mut run = run.spawn().unwrap();
     let pids = pids(&folder);
     send(&run, Signal::HUP);
+    eventually("the run ends", || run.try_wait().unwrap().is_some());
     let output = run.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{stderr}");
@@ -100,7 +101,7 @@ fn a_closed_terminal_stops_the_run_like_a_request_to_terminate() {
 fn nohup_is_heeded() {
     let folder = Folder::new();
     hanging_study(&folder, "once");
-    let mut run = std::process::Command::new("sh");
+    let mut run = Command::new("sh");
     run.args(["-c", "trap '' HUP; exec \"$0\" run study.toml", env!("CARGO_BIN_EXE_optimist")]);
     let mut run = run.current_dir(folder.path()).stderr(Stdio::null()).spawn().unwrap();
     pids(&folder);
@@ -161,7 +162,7 @@ fn a_limit_on_file_sizes_is_an_error_like_a_full_disk() {
     let folder = Folder::new();
     hanging_study(&folder, "once");
     let script = "ulimit -f 8; exec \"$0\" create study.toml";
-    let mut run = std::process::Command::new("sh");
+    let mut run = Command::new("sh");
     let output = run.args(["-c", script, env!("CARGO_BIN_EXE_optimist")]).current_dir(folder.path()).output();
     let output = output.unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);

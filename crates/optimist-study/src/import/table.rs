@@ -4,7 +4,8 @@
 //! failed, and so is a row without value whose column `state` says `failed`, `fail` or `pruned`; its reason is in `reason` or
 //! `error`. `noise_std` is the standard deviation of the value's noise; of several outcomes, `noise_std.NAME` of each. Of a row that
 //! failed those outcomes are kept that it has. Other columns are not looked at. The objects
-//! that `optimist trials --json` prints, with an object `params`, are rows too.
+//! that `optimist trials --json` prints, with objects `params` and `values`, are rows too; in its CSV, `params.NAME` and
+//! `values.NAME` are columns whose names others have already.
 
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use optimist::space::{Assignment, Parameter, Value};
 use serde_json::{Map, Value as Json};
 
 use super::delimited::{Delimited, Numbers};
-use super::{ImportError, ImportOptions, in_order, value_of};
+use super::{ImportError, ImportOptions, value_of};
 use crate::definition::Definition;
 use crate::evaluation::{Measured, Measurement, Values};
 use crate::outcomes::Outcomes;
@@ -70,7 +71,9 @@ impl Table {
     fn of_json(rows: Vec<(String, Row)>) -> Self {
         let mut columns: Vec<String> = Vec::new();
         for (_, row) in &rows {
-            let new = row.keys().filter(|key| !columns.contains(key)).cloned().collect::<Vec<_>>();
+            let inner = [PARAMS, VALUES].into_iter().filter_map(|group| row.get(group)?.as_object());
+            let keys = row.keys().filter(|key| !row[*key].is_object()).chain(inner.flat_map(Row::keys));
+            let new = keys.filter(|key| !columns.contains(key)).cloned().collect::<Vec<_>>();
             columns.extend(new);
         }
         let rows = rows.into_iter().map(|(place, row)| (place, Ok(row))).collect();
@@ -113,7 +116,10 @@ impl Table {
                 return Err(absent(column, "--map ", format!("={parameter}")));
             }
         }
-        let lacks = |name: &str| !has(name) && !options.map.iter().any(|(_, mapped)| mapped == name);
+        let lacks = |group: &str, name: &str| {
+            let is_mapped = || options.map.iter().any(|(_, mapped)| mapped == name);
+            !has(name) && !has(&format!("{group}.{name}")) && !is_mapped()
+        };
         if let Some(column) = options.value.clone().filter(|_| !outcomes.is_one()) {
             return Err(ImportError::NoValue { column });
         }
@@ -122,12 +128,12 @@ impl Table {
             if outcomes.is_one() && !has(column) && !has("state") {
                 return Err(absent(column, "--value ", String::new()));
             }
-            if !outcomes.is_one() && lacks(column) {
+            if !outcomes.is_one() && lacks(VALUES, column) {
                 return Err(absent(column, "--map ", format!("={name}")));
             }
         }
-        match space.parameters().iter().find(|parameter| parameter.when.is_empty() && lacks(&parameter.name))
-        {
+        let mut always = space.parameters().iter().filter(|parameter| parameter.when.is_empty());
+        match always.find(|parameter| lacks(PARAMS, &parameter.name)) {
             Some(Parameter { name, .. }) => Err(absent(name, "--map ", format!("={name}"))),
             None => Ok(()),
         }
@@ -137,11 +143,13 @@ impl Table {
 /// Whether a column has a value, its noise, or a parameter.
 fn is_wanted(column: &str, definition: &Definition, options: &ImportOptions) -> bool {
     let Definition { space, outcomes, .. } = definition;
-    let name = column.strip_prefix("noise_std.").unwrap_or(column);
+    let without = |prefix: &str| column.strip_prefix(prefix).unwrap_or(column);
+    let is_outcome = |name: &str| outcomes.names().any(|outcome| outcome == name);
     column == "noise_std"
         || options.value.as_deref() == Some(column)
-        || outcomes.names().any(|outcome| outcome == name)
-        || space.get(column).is_some()
+        || is_outcome(without("noise_std."))
+        || is_outcome(without("values."))
+        || space.get(without("params.")).is_some()
         || options.map.iter().any(|(mapped, _)| mapped == column)
 }
 
@@ -159,10 +167,8 @@ fn trial(
     };
     let Some((outcome, known)) = ended else { return Ok(None) };
     let mut params = Assignment::default();
-    for (column, cell) in row {
-        let mapped = options.map.iter().find(|(mapped, _)| mapped == column);
-        let name = mapped.map_or(column.as_str(), |(_, parameter)| parameter.as_str());
-        let Some(parameter) = space.get(name) else { continue };
+    for Parameter { name, kind, .. } in space.parameters() {
+        let Some(cell) = cell(row, PARAMS, name, options) else { continue };
         let text = match cell {
             Json::Null => continue,
             Json::String(text) => text.trim().to_owned(),
@@ -175,20 +181,40 @@ fn trial(
             continue; // inactive
         }
         // What is no value of the parameter is left to the space, whose message says what is.
-        let value =
-            value_of(&parameter.kind, &text, numbers).map_err(|reason| format!("`{name}`: {reason}"))?;
+        let value = value_of(kind, &text, numbers).map_err(|reason| format!("`{name}`: {reason}"))?;
         let value = value.unwrap_or(Value::Text(text));
         params.insert(name, value);
     }
-    Ok(Some(Import { params: in_order(params, space), outcome, known }))
+    Ok(Some(Import { params, outcome, known }))
 }
 
 /// What came of a trial, and what was measured of one that failed.
 type Ended = (Result<Measurement, String>, Option<Measurement>);
 
+/// The object, or the prefix of columns, that has parameters.
+const PARAMS: &str = "params";
+
+/// The object, or the prefix of columns, that has outcomes.
+const VALUES: &str = "values";
+
+/// What a row has for a parameter or an outcome. What is in the object or the column of its group comes before a column that is
+/// only called so: a parameter may have the name of another column.
+fn cell<'r>(row: &'r Row, group: &str, name: &str, options: &ImportOptions) -> Option<&'r Json> {
+    let mapped = options.map.iter().find(|(_, mapped)| mapped == name);
+    let column = mapped.map_or(name, |(column, _)| column.as_str());
+    match row.get(group) {
+        Some(Json::Object(inner)) => inner.get(column).or_else(|| mapped.and_then(|_| row.get(column))),
+        _ => row.get(&format!("{group}.{column}")).or_else(|| row.get(column)),
+    }
+}
+
 /// What is in a cell, if anything is.
 fn text(row: &Row, column: &str) -> Option<String> {
-    match row.get(column) {
+    text_of(row.get(column))
+}
+
+fn text_of(cell: Option<&Json>) -> Option<String> {
+    match cell {
         Some(Json::String(text)) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
         Some(Json::Number(number)) => Some(number.to_string()),
         _ => None,
@@ -232,8 +258,8 @@ fn several_outcomes(
     for name in outcomes.names() {
         let mapped = options.map.iter().find(|(_, mapped)| mapped == name);
         let column = mapped.map_or(name, |(column, _)| column.as_str());
-        match text(row, column).filter(|text| !is_failure(text)) {
-            None => missing = missing.or(Some(column)),
+        match text_of(cell(row, VALUES, name, options)).filter(|text| !is_failure(text)) {
+            None => missing = missing.or(Some((name, column))),
             Some(value) => {
                 let noise_column = format!("noise_std.{name}");
                 let own =
@@ -245,8 +271,8 @@ fn several_outcomes(
         }
     }
     let measured = Measurement { values: Values::named(values), ..Measurement::new(0.0) };
-    let Some(column) = missing else { return Ok(Some((Ok(measured), None))) };
-    let says_failed = text(row, column).is_some_and(|text| is_failure(&text));
+    let Some((name, column)) = missing else { return Ok(Some((Ok(measured), None))) };
+    let says_failed = text_of(cell(row, VALUES, name, options)).is_some_and(|text| is_failure(&text));
     let reason = match says_failed {
         true => Some(reason(row).unwrap_or_else(|| "it failed".to_owned())),
         false => ended(row, column)?,
@@ -295,12 +321,6 @@ fn lines(text: &str) -> Result<Vec<(String, Row)>, String> {
 
 fn object(place: String, row: Json) -> Result<(String, Row), String> {
     let Json::Object(mut row) = row else { return Err(format!("{place} is {row}, not an object")) };
-    for inner in ["params", "values"] {
-        if let Some(Json::Object(pairs)) = row.get(inner).cloned() {
-            row.remove(inner);
-            row.extend(pairs);
-        }
-    }
     if let Some(Json::Object(noise)) = row.get("noise_std").cloned() {
         row.remove("noise_std");
         row.extend(noise.into_iter().map(|(name, std)| (format!("noise_std.{name}"), std)));
