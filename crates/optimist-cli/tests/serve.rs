@@ -75,6 +75,8 @@ fn a_study_goes_through_a_server_and_its_command_stays_at_home() {
     let unknown = with(&folder, "opt_0", &["list"], &server).expect_code(1);
     assert!(unknown.stderr.contains("OPTIMIST_TOKEN"), "{}", unknown.stderr);
     with(&folder, &admin, &["verify", "film"], &server).expect_code(0);
+    let doctor = with(&folder, &admin, &["doctor"], &server).expect_code(0);
+    assert!(doctor.stdout.contains("1 study, reachable"), "{}", doctor.stdout);
     let (code, said) = server.stop();
     assert_eq!(code, Some(0), "{said}");
     let lines = said.lines().filter(|line| line.starts_with('{'));

@@ -51,7 +51,7 @@ impl Checks {
             }
         };
         let place = storage.to_string();
-        let is_file = place != "memory" && !place.starts_with("postgres://");
+        let is_file = place != "memory" && !place.starts_with("postgres://") && !storage.is_remote();
         if is_file {
             checks.look_at_file(Path::new(&place));
             checks.look_for_another(Path::new(&place));
