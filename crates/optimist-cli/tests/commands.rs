@@ -501,7 +501,12 @@ fn an_exported_study_is_the_same_elsewhere() {
     let broken: Vec<&str> = text.lines().enumerate().filter(|(i, _)| *i != 2).map(|(_, line)| line).collect();
     folder.write("broken.jsonl", &broken.join("\n"));
     let args = ["create", "broken.jsonl", "--name", "broken"];
-    expect_error(&folder, &args, 1, &["broken.jsonl cannot be restored", "some are missing"]);
+    expect_error(
+        &folder,
+        &args,
+        1,
+        &["broken.jsonl cannot be restored: record ", "some are missing; export the study again"],
+    );
     assert_eq!(json(&folder, &["list"]).len(), 1);
 }
 

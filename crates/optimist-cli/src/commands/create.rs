@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use optimist_study::view::number::count;
 use optimist_study::{Storage, Study, StudyError, StudyFile, StudyFileError};
@@ -50,8 +50,7 @@ pub fn execute(args: CreateArgs) -> anyhow::Result<ExitCode> {
     let text = std::fs::read_to_string(&args.file).map_err(unreadable)?;
     // No TOML file starts like this, and every log does.
     let (study, was_there) = if text.trim_start().starts_with('{') {
-        let restored = Study::restore(&storage, text.lines(), args.name.as_deref());
-        (restored.with_context(|| format!("{} cannot be restored", args.file.display()))?, false)
+        (restored(&storage, &text, &args)?, false)
     } else {
         let mut file = StudyFile::read(&args.file)?;
         file.definition.name = args.name.unwrap_or(file.definition.name);
@@ -85,6 +84,20 @@ pub fn execute(args: CreateArgs) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A study from the text of a log.
+fn restored(storage: &Storage, text: &str, args: &CreateArgs) -> anyhow::Result<Study> {
+    let file = args.file.display();
+    match Study::restore(storage, text.lines(), args.name.as_deref()) {
+        // Each record is a line; what to do about a damaged storage does not help with a file.
+        Err(StudyError::Broken { seq, problem }) => {
+            bail!(
+                "{file} cannot be restored: record {seq} is broken: {problem}; export the study again, or correct that line"
+            )
+        }
+        restored => restored.with_context(|| format!("{file} cannot be restored")),
+    }
 }
 
 /// Opens the study that `file` describes, or creates it; whether it was there.
