@@ -76,6 +76,8 @@ mod tests {
         assert_eq!(with_uncertainty(86.712345, 0.3141), "86.71 ± 0.31");
         assert_eq!(with_uncertainty(1234.5678, 25.1), "1235 ± 25");
         assert_eq!(with_uncertainty(0.5, 0.0), "0.5 ± 0");
+        assert_eq!(with_uncertainty(-1e-9, 0.00036), "0.00000 ± 0.00036");
+        assert_eq!(with_uncertainty(-0.0123, 0.0036), "-0.0123 ± 0.0036");
         assert_eq!(with_uncertainty(1e308, 0.5), "1e308 ± 0.5");
     }
 }
