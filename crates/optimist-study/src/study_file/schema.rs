@@ -57,11 +57,11 @@ fn plan() -> Value {
         "seed": seed,
         "max_attempts": count("How often a trial is started before a lost worker makes it fail. Default: 3."),
         "max_failures": count("A run stops after this many failed trials in a row. Default: no limit."),
-        "replicates": count("How often the best point is measured before anything is built on it. Default: 1."),
-        "lease": positive("Seconds that a worker may be silent before its trial is put back. Default: 60."),
+        "replicates": count("How often the best point is measured before the search relies on it. Default: 1."),
+        "lease": positive("Seconds without a sign of life from a worker until its trial is put back. Default: 60."),
         "max_time": positive("Seconds after which a run starts no further trial. Default: no limit."),
-        "target": number("A value that is good enough: the study is over when it is reached."),
-        "min_gain": positive("The study is over when five suggestions in a row are expected to gain less than this."),
+        "target": number("A value that is good enough: the study is finished when it is reached."),
+        "min_gain": positive("The study is finished when five suggestions in a row are expected to gain less than this."),
     })
 }
 
@@ -69,7 +69,7 @@ fn plan() -> Value {
 fn outcomes() -> Value {
     let goal = of([
         ("goal", words("Which way is better.", &["maximize", "minimize"])),
-        ("reference", number("Worse than this is worth nothing; where there are several goals.")),
+        ("reference", number("Values worse than this are worth nothing. Only with several goals.")),
     ]);
     let aims = [
         ("goal", goal),
@@ -77,12 +77,12 @@ fn outcomes() -> Value {
         ("at_least", of([("at_least", number("No less than this is allowed."))])),
     ];
     let aims = aims.map(|(required, keys)| {
-        let mut aim = table("What is wanted of an outcome.", keys);
+        let mut aim = table("What to do with an outcome.", keys);
         aim["required"] = json!([required]);
         aim
     });
     json!({
-        "description": "What is measured and wanted: a goal or a constraint for each name, up to eight.",
+        "description": "The outcomes: a goal or a constraint for each name, up to eight.",
         "type": "object",
         "minProperties": 1,
         "maxProperties": 8,
@@ -109,7 +109,7 @@ fn objective() -> Value {
         ("timeout", positive("Seconds that a trial may take. Default: no limit.")),
     ];
     let mut objective =
-        table("How a trial is measured; without it, by hand with `ask` and `tell`.", of(keys));
+        table("How a trial is measured. Without it, measure by hand with `ask` and `tell`.", of(keys));
     objective["required"] = json!(["command"]);
     objective
 }
@@ -133,9 +133,9 @@ fn numeric(word: &str, of_type: &str) -> Value {
         word,
         &["low", "high"],
         [
-            ("low", bound("The least value.")),
-            ("high", bound("The greatest value.")),
-            ("log", yes_or_no("Whether values are spread by their ratio. Default: false.")),
+            ("low", bound("The lowest value.")),
+            ("high", bound("The highest value.")),
+            ("log", yes_or_no("Whether to search on a log scale, where ratios matter. Default: false.")),
             ("step", step),
         ],
     )
@@ -183,7 +183,7 @@ fn optimizer() -> Value {
         "gp-ei" | "gp-pi" | "turbo" => of([("explore_trials", explore())]),
         "gp-ucb" => {
             let beta = json!({
-                "description": "Of mean + √β std; or \"srinivas\", their schedule. Default: 0.3.",
+                "description": "β in mean + √β std, or \"srinivas\" for their schedule. Default: 0.3.",
                 "anyOf": [{ "type": "number" }, { "const": "srinivas" }],
             });
             of([("explore_trials", explore()), ("beta", beta)])
