@@ -138,7 +138,7 @@ fn settings_that_mean_nothing_are_refused_with_a_sentence() {
         (NET, "replicates = 2", "`replicates` needs a single goal: there is no single best point"),
         (feasible, "target = 1.0", "`target` needs a goal: a point is good enough if it is feasible"),
         (feasible, "replicates = 3", "`replicates` needs a goal"),
-        (ONE_GOAL, "outcomes.yield.reference = 1.0", "`reference` of outcome `yield` says nothing"),
+        (ONE_GOAL, "outcomes.yield.reference = 1.0", "`reference` of outcome `yield` has no effect"),
     ] {
         let text = match setting.strip_prefix("outcomes.yield.reference") {
             Some(_) => text.replace("goal = 'maximize'", "goal = 'maximize', reference = 1.0"),
