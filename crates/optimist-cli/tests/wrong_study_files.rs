@@ -250,7 +250,7 @@ fn constraints_between_parameters() {
         expect(&format!("direction = \"maximize\"\nconstraints = {list}\n{OBJECTIVE}{X}{y}"), parts);
     };
     constraints("\"x <= 1\"", &["study.toml:2:15", "`constraints` is not a list"]);
-    constraints("[1]", &["study.toml:2:16", "a constraint is not a text"]);
+    constraints("[1]", &["study.toml:2:16", "a constraint is not a string"]);
     constraints(
         "[\"2*coper <= 1\"]",
         &["study.toml:2:16", "there is no parameter `coper`", "help: did you mean `copper`?"],

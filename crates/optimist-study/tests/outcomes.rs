@@ -113,7 +113,7 @@ fn mistakes_in_outcomes_are_reported_all_at_once() {
         "did you mean `goal`?",
         "`goal` of outcome `b` cannot be `maximise`",
         "did you mean `maximize`?",
-        "outcome `c` says nothing of what is wanted",
+        "outcome `c` has neither a goal nor a bound",
         "outcome `d` has more than one of `goal`, `at_most` and `at_least`",
         "`at_most` of outcome `e` cannot be the number inf",
         "outcome `f` has a `reference` and no `goal`",

@@ -21,8 +21,8 @@ pub fn constraints(list: &Entry<'_>, problems: &mut Vec<Problem>) -> Vec<Placed>
     let mut constraints = Vec::new();
     for item in items {
         let Some(text) = item.get_ref().as_str() else {
-            let expected = "expected a text such as \"flour + water <= 1\"";
-            problems.push(Problem::new(item.span(), "a constraint is not a text", expected));
+            let expected = "expected a string such as \"flour + water <= 1\"";
+            problems.push(Problem::new(item.span(), "a constraint is not a string", expected));
             continue;
         };
         match text.parse() {

@@ -82,7 +82,7 @@ fn outcome(entry: &Entry<'_>, parameters: &[Entry<'_>], problems: &mut Vec<Probl
     match keys.iter().filter(|is_there| **is_there).count() {
         0 if is_misspelt => return None, // one mistake, not two
         0 => {
-            let message = format!("outcome `{name}` says nothing of what is wanted");
+            let message = format!("outcome `{name}` has neither a goal nor a bound");
             let expected = "expected `goal`, `at_most` or `at_least`";
             problems.push(Problem::new(entry.key.span(), message, expected));
         }
@@ -94,7 +94,7 @@ fn outcome(entry: &Entry<'_>, parameters: &[Entry<'_>], problems: &mut Vec<Probl
         1 => {}
         _ => {
             let message = format!("outcome `{name}` has more than one of `goal`, `at_most` and `at_least`");
-            let help = "what is wanted in two ways is measured as two outcomes";
+            let help = "to use a measurement in two ways, report it as two outcomes";
             problems.push(Problem::new(entry.key.span(), message, "expected one of them").help(help));
         }
     }
