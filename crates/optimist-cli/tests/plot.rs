@@ -282,9 +282,17 @@ fn the_legend_of_the_history_has_what_is_drawn_and_no_more() {
 
 #[test]
 fn the_trial_axis_has_no_half_trials() {
-    let picture = told(&[(1.0, 0.5), (2.0, 0.7)]).read("s.svg");
-    // Values are 1 and 2, so a 0.5 could only be of the trials.
-    assert!(!picture.contains(">0.5<"), "{picture}");
+    let folder = Folder::new();
+    folder.write("s.toml", "name = 's'\ndirection = 'minimize'\nparameters.x = { type = 'bool' }");
+    folder.run(&["create", "s.toml"]).expect_code(0);
+    for value in ["7", "8"] {
+        folder.run(&["ask", "s"]).expect_code(0);
+        folder.run(&["tell", "s", if value == "7" { "0" } else { "1" }, value]).expect_code(0);
+    }
+    folder.run(&["plot", "s", "--kind", "history", "-o", "s.svg"]).expect_code(0);
+    let picture = folder.read("s.svg");
+    // Values are 7 and 8, so a 0.5 could only be of the trials.
+    assert!(picture.contains(">1<") && !picture.contains(">0.5<"), "{picture}");
 }
 
 #[test]
