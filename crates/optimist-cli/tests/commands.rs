@@ -223,7 +223,7 @@ fn a_failure_is_final_put_back_or_cancelled() {
     let folder = film();
     folder.run(&["ask", "-n", "3"]).expect_code(0);
     let failed = folder.run(&["fail", "film", "0", "--reason", "it peeled off"]).expect_code(0);
-    assert_eq!(failed.stdout, "trial 0 has failed\n");
+    assert_eq!(failed.stdout, "trial 0 failed\n");
     let again = folder.run(&["fail", "film", "0"]).expect_code(0);
     assert_eq!(again.stdout, "trial 0 is already failed; nothing was stored\n");
     assert_eq!(json(&folder, &["fail", "film", "2", "--cancel"])[0]["state"], "cancelled");

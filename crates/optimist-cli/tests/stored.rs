@@ -108,15 +108,18 @@ fn a_study_file_that_has_become_another_study_is_refused() {
     study(&folder, "echo 1", "trials = 2");
     folder.run(&["run", "study.toml"]).expect_code(0);
     let changes = [
-        ("low = -1", "low = -0.5", "the parameters of study"),
-        ("maximize", "minimize", "direction maximize; the study file says minimize"),
-        ("seed = 3", "seed = 4", "seed 3; the study file says 4"),
+        ("low = -1", "low = -0.5", "the parameters of study `roast` differ from those in the study file"),
+        (
+            "maximize",
+            "minimize",
+            "study `roast` was created with direction maximize; the study file says minimize",
+        ),
+        ("seed = 3", "seed = 4", "study `roast` was created with seed 3; the study file says 4"),
     ];
     for (from, to, what) in changes {
         folder.write("other.toml", &folder.read("study.toml").replace(from, to));
         let output = folder.run(&["run", "other.toml"]).expect_code(1);
-        let expected = format!("error: study `roast` was created with {what}");
-        assert!(output.stderr.starts_with(&expected), "{}", output.stderr);
+        assert!(output.stderr.starts_with(&format!("error: {what}")), "{}", output.stderr);
     }
     let commented = format!("# the same\n{}", folder.read("study.toml").replace("trials = 2", "trials = 3"));
     folder.write("study.toml", &commented);

@@ -55,8 +55,9 @@ fn a_run_waits_while_the_disk_is_full_and_then_goes_on() {
         .spawn()
         .unwrap();
     let mut errors = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
-    let trouble =
-        errors.find(|line| line.contains("cannot be")).expect("the limit is too small for 120 trials");
+    let trouble = errors
+        .find(|line| line.contains("cannot read or write"))
+        .expect("the limit is too small for 120 trials");
     assert!(trouble.contains("cannot read or write optimist.db: disk I/O error"), "{trouble}");
     assert!(trouble.contains("`ulimit -f`"), "what to do: {trouble}");
     assert!(trouble.contains("trial") || trouble.contains("the run waits"), "what happens: {trouble}");
@@ -111,7 +112,7 @@ fn changes_that_cannot_be_taken_in_are_not_left_out_in_silence() {
     let reader = Reader::of(&copy);
     reader.permit(0o444, 0o555);
     let output = reader.run(&["trials", "roast"]).expect_code(1);
-    assert!(output.stderr.contains("its last changes are in optimist.db-wal"), "{}", output.stderr);
+    assert!(output.stderr.contains("its latest changes are in optimist.db-wal"), "{}", output.stderr);
     assert!(output.stderr.contains("copy both files"), "{}", output.stderr);
     reader.permit(0o644, 0o755);
     let trials = copy.run(&["trials", "roast", "--json"]).expect_code(0).stdout;

@@ -31,7 +31,7 @@ line is wrong.";
 
 /// Options of `optimist amend`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = "optimist amend [OPTIONS] <STUDY> <TRIAL> [VALUE]...")]
 #[command(group(ArgGroup::new("correction").args(["value", "with", "failed", "cancelled"]).required(true).multiple(true)))]
 pub struct AmendArgs {
     #[command(flatten)]
