@@ -368,7 +368,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 fn help_and_version_are_there() {
     let folder = Folder::new();
     for (args, part) in [
-        (&["--help"][..], "Start or resume a study"),
+        (&["--help"][..], "Run a study file, or resume its study"),
         (&["run", "--help"], "optimist run study.toml --json > trials.jsonl"),
         (&["--version"], concat!("optimist ", env!("CARGO_PKG_VERSION"))),
     ] {
