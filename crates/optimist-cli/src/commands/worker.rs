@@ -22,8 +22,8 @@ Examples:
   OPTIMIST_TOKEN=... optimist worker lr-sweep --file lr-sweep.toml \\
       --storage https://lab:8150
 
-Exit status: 0 if the study is finished, 1 if the run failed, 2 if the command
-line is wrong, 130 if you stopped it with Ctrl-C.";
+Exit status: 0 if nothing is left to do or time is up (max_time), 1 if the run
+failed, 2 if the command line is wrong, 130 if you stopped it with Ctrl-C.";
 
 /// Options of `optimist worker`.
 #[derive(Debug, Args)]
