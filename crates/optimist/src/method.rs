@@ -22,7 +22,7 @@ use crate::spelling;
 
 /// The version of the suggestions: it goes up with every change that makes some optimizer suggest something else from the same
 /// history and seed, and only then. `tests/engine.rs` has suggestions that must not change without it.
-pub const ENGINE_VERSION: u32 = 13;
+pub const ENGINE_VERSION: u32 = 14;
 
 /// An optimizer by name, with its settings.
 #[derive(Debug, Clone, PartialEq, serde::Deserialize)]

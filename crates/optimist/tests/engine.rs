@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use optimist::encode::Encoding;
 use optimist::space::{Kind, Parameter, Space, Value};
-use optimist::{ENGINE_VERSION, Method, Observation, Outcome, rng};
+use optimist::{ENGINE_VERSION, Goal, Goals, Method, Outcome, rng};
 use serde::{Deserialize, Serialize};
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/suggestions.json");
@@ -54,25 +54,47 @@ fn golden() -> Golden {
     serde_json::from_str(&std::fs::read_to_string(FIXTURE).unwrap()).unwrap()
 }
 
-/// What each optimizer suggests after 16 observations, one of them a failure, while one point is pending.
+/// What each optimizer suggests after 16 observations, one of them a failure, while one point is pending: with one outcome, and with
+/// the goals that it supports.
 fn suggestions() -> BTreeMap<String, Vec<f64>> {
     let encoding = Encoding::new(space());
     let domain = encoding.domain();
-    let suggestion = |name: &str| {
+    let suggestion = |name: &str, goals: &Goals| {
         let method: Method = name.parse().expect("a name of the list");
-        let mut optimizer = method.build(domain, 30, 5).expect("its settings fit");
+        let mut optimizer = method.build_for(domain, goals, 30, 5).ok()?;
         for i in 0..16 {
             let x = domain.sample(&mut rng(1, i));
-            let outcome = match i {
+            let outcome = |k: usize| match i {
                 3 => Outcome::Failed,
-                _ => Outcome::Value { y: height(&x), noise_std: None },
+                _ => Outcome::Value { y: height(&x, 0.4 + 0.2 * k as f64), noise_std: None },
             };
-            optimizer.tell(Observation { x, outcome }).expect("it is in the domain");
+            let outcomes: Vec<Outcome> = (0..goals.len()).map(outcome).collect();
+            optimizer.tell_outcomes(x, &outcomes).expect("it is in the domain");
         }
         optimizer.propose(domain.sample(&mut rng(1, 16)));
-        (name.to_owned(), optimizer.suggest(&mut rng(5, 17)).x)
+        Some(optimizer.suggest(&mut rng(5, 17)).x)
     };
-    Method::NAMES.into_iter().chain(["go-ucb:paper", "go-ucb:theory"]).map(suggestion).collect()
+    let names = || Method::NAMES.into_iter().chain(["go-ucb:paper", "go-ucb:theory"]);
+    let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for name in names() {
+        all.insert(name.to_owned(), suggestion(name, &Goals::single()).expect("its settings fit"));
+    }
+    for (label, goals) in several_goals() {
+        let supported =
+            names().filter_map(|name| Some((format!("{name}, {label}"), suggestion(name, &goals)?)));
+        all.extend(supported);
+    }
+    all
+}
+
+fn several_goals() -> Vec<(&'static str, Goals)> {
+    let up = Goal::Maximize { reference: None };
+    let goals = |goals: &[Goal]| Goals::new(goals.to_vec()).expect("few enough");
+    vec![
+        ("a goal and a bound", goals(&[up, Goal::AtLeast { bound: -0.9 }])),
+        ("two goals", goals(&[up, up])),
+        ("two goals above anything seen", goals(&[Goal::Maximize { reference: Some(0.0) }; 2])),
+    ]
 }
 
 fn space() -> Space {
@@ -87,6 +109,6 @@ fn space() -> Space {
     Space::new(parameters).expect("a sound space")
 }
 
-fn height(x: &[f64]) -> f64 {
-    x.iter().enumerate().map(|(j, x)| -(1.0 + j as f64) * (x - 0.4).powi(2)).sum()
+fn height(x: &[f64], centre: f64) -> f64 {
+    x.iter().enumerate().map(|(j, x)| -(1.0 + j as f64) * (x - centre).powi(2)).sum()
 }

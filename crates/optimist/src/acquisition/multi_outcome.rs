@@ -42,7 +42,8 @@ pub(crate) struct Settings {
     pub margin: f64,
     /// With one goal: whether the probability of improvement is maximised, not its expected size.
     pub by_probability: bool,
-    /// With several goals: standard deviations of optimism about vectors; `None` for the expected hypervolume improvement.
+    /// With several goals: standard deviations of optimism about vectors; `None` for the expected hypervolume improvement, which is
+    /// also used while no point exceeds the reference.
     pub goal_optimism: Option<f64>,
 }
 
@@ -235,6 +236,9 @@ impl<'a, M: OutcomeModel> AcquisitionFunction<'a, M> {
 }
 
 /// The hypervolume criterion over the feasible points. Where a goal has no reference of its own, one is inferred from these points.
+///
+/// While no point exceeds the reference, the expected improvement is used whatever the optimism: an optimistic vector that doesn't
+/// exceed it either adds nothing, and following the least bad of them gets stuck (docs/results/outcomes.md).
 fn hypervolume<M: OutcomeModel>(
     goals: &Goals,
     models: &[M],
@@ -242,19 +246,29 @@ fn hypervolume<M: OutcomeModel>(
     optimism: Option<f64>,
 ) -> Criterion {
     let traded = goals.maximized();
-    let unit = |k: usize, z: f64| if optimism.is_some() { models[k].unwarp(z).0 } else { z };
-    let vector =
-        |point: &BaselinePoint| -> Vec<f64> { traded.iter().map(|&k| unit(k, point.means[k])).collect() };
-    let feasible: Vec<Vec<f64>> = baseline.iter().filter(|point| point.is_feasible).map(vector).collect();
-    let wanted =
-        traded.iter().zip(goals.references()).map(|(&k, wanted)| Some(unit(k, models[k].apply(wanted?))));
-    let reference = pareto::reference(&feasible, &wanted.collect::<Vec<_>>());
-    let reference = reference.unwrap_or_else(|| vec![0.0; traded.len()]);
-    let room = BoxDecomposition::above(&feasible, &reference);
-    match optimism {
-        Some(optimism) => Criterion::OptimisticHypervolume { goals: traded, room, optimism },
-        None => Criterion::ExpectedHypervolume { goals: traded, room },
+    let feasible: Vec<&BaselinePoint> = baseline.iter().filter(|point| point.is_feasible).collect();
+    // Vectors and reference in the units of the models, or before any warp.
+    let front = |unit: &dyn Fn(usize, f64) -> f64| {
+        let vector = |point: &&BaselinePoint| -> Vec<f64> {
+            traded.iter().map(|&k| unit(k, point.means[k])).collect()
+        };
+        let vectors: Vec<Vec<f64>> = feasible.iter().map(vector).collect();
+        let given = traded.iter().zip(goals.references());
+        let given: Vec<Option<f64>> =
+            given.map(|(&k, reference)| Some(unit(k, models[k].apply(reference?)))).collect();
+        let reference = pareto::reference(&vectors, &given).unwrap_or_else(|| vec![0.0; traded.len()]);
+        (vectors, reference)
+    };
+    if let Some(optimism) = optimism {
+        let (vectors, reference) = front(&|k, z| models[k].unwarp(z).0);
+        if vectors.iter().any(|vector| vector.iter().zip(&reference).all(|(value, r)| value > r)) {
+            let room = BoxDecomposition::above(&vectors, &reference);
+            return Criterion::OptimisticHypervolume { goals: traded, room, optimism };
+        }
     }
+    let (vectors, reference) = front(&|_, z| z);
+    let room = BoxDecomposition::above(&vectors, &reference);
+    Criterion::ExpectedHypervolume { goals: traded, room }
 }
 
 /// ln of the expected improvement over a target; adds its slopes.
@@ -283,6 +297,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::goals::Goal;
 
     /// Predictions are given, so it makes none. Its values are warped by a factor of one half.
     struct Given;
@@ -373,6 +388,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn optimism_about_hypervolume_begins_with_the_first_point_above_the_reference() {
+        let goals = Goals::new(vec![Goal::Maximize { reference: Some(0.0) }; 2]).unwrap();
+        let with = |points: &[[f64; 2]]| {
+            let point = |means: &[f64; 2]| BaselinePoint { means: means.to_vec(), is_feasible: true };
+            let baseline: Vec<BaselinePoint> = points.iter().map(point).collect();
+            hypervolume(&goals, &[Given, Given], &baseline, Some(0.5))
+        };
+        let below = [[-0.1, 0.9], [0.9, -0.1]];
+        assert!(matches!(with(&below), Criterion::ExpectedHypervolume { .. }));
+        let above = [below[0], below[1], [0.1, 0.1]];
+        assert!(matches!(with(&above), Criterion::OptimisticHypervolume { .. }));
     }
 
     #[test]
