@@ -48,7 +48,8 @@ impl Score for UpperConfidenceBound<'_> {
     }
 }
 
-/// How many of the best points are climbed again on the exact inner maximum, for a family that is not linear in w.
+/// How many of the best points are climbed again on the exact inner maximum, for a family that is not linear in w. No other number is on
+/// record.
 const EXACT_CLIMBS: usize = 3;
 
 impl UpperConfidenceBound<'_> {

@@ -318,5 +318,5 @@ fn auto(aim: Aim) -> Vec<FamilyKind> {
 }
 
 /// Hyper-prior of log noise for the aim `answer`: lower and wider than for `regret`. What looks like noise early on is often a bend of
-/// the function, and worth exploring. docs/results/log.md has others.
+/// the function, and worth exploring. No other is on record for this aim.
 const NOISE_FOR_ANSWERS: Scale = Scale { mean: -2.5, std: 1.2 };

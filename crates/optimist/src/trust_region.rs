@@ -25,7 +25,8 @@ use crate::search::Region;
 /// Half-width of a box that contains the cube wherever its centre is.
 pub const WHOLE: f64 = 1.0;
 
-/// Half-width of the first box.
+/// Half-width of the first box. With the whole cube the cumulative regret on 29 tasks was 1.02 of that with this box, and with 0.3 it
+/// was 1.020 ± 0.011 (docs/results/log.md).
 const FIRST: f64 = 0.5;
 
 /// How the trust region grows, shrinks and starts over.
@@ -45,6 +46,9 @@ pub struct TrustRegion {
     pub approach: f64,
 }
 
+/// What was tried instead is in docs/results/log.md: starting over at other widths, not starting over and less patience trade answers for
+/// less regret on the way; searching up to the edges at once gains 7 points on noisy laboratory surfaces and loses 10 on classical
+/// functions.
 impl Default for TrustRegion {
     fn default() -> Self {
         Self { successes: 3, failures: 4, failures_in_sweep: 1, smallest: 0.01, patience: 2, approach: 0.5 }

@@ -20,13 +20,14 @@ use crate::model::{Family, FamilyMaker};
 use crate::optimizer::{Observation, Rng};
 use crate::oracle::OracleError;
 
-/// Most observations that scales are learnt from.
+/// Most observations that scales are learnt from. Learning from all had 0.97 ± 0.02 of the cumulative regret on eight tasks with 500
+/// trials, and an ask took 2.6 times as long (docs/results/log.md, "Long runs").
 const LEARNT_FROM: usize = 256;
 
-/// Most observations that the ball of a checkpoint is fitted to.
+/// Most observations that the ball of a checkpoint is fitted to: a limit on time. No other number is on record.
 const BELIEVED_FROM: usize = 1024;
 
-/// Most observations between two checkpoints.
+/// Most observations between two checkpoints. No other number is on record.
 const LONGEST_STEP: usize = 64;
 
 /// Families fitted to a history, refitted when they have to be. Caches the last fit, which saves time and changes nothing: it is

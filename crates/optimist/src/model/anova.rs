@@ -21,7 +21,8 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use super::{Family, Point, Points, Scale};
 use crate::linalg::{Matrix, View, add_scaled, dot};
 
-/// Degree of the Chebyshev series unless a coordinate has fewer values than that.
+/// Degree of the Chebyshev series unless a coordinate has fewer values than that. No other is on record: roughness, which is learnt,
+/// decides how much of it is used.
 pub(super) const DEGREE: usize = 6;
 
 /// Main effects and pairwise products; see the module's documentation.
