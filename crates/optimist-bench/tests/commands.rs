@@ -111,10 +111,13 @@ fn speed_is_measured_in_processes_and_reported_and_what_is_missing_is_made_up() 
     assert!(stdout.contains("not measured") && stdout.contains("at least 100 times as fast"), "{stdout}");
     let results = folder.path().join("new/report/speed.jsonl");
     let whole = std::fs::read_to_string(&results).unwrap();
-    assert_eq!(whole.lines().count(), 9, "three optimizers; n = 10 and 30 at d = 5, d = 2 at n = 10");
+    let cells = "three optimizers; n = 10 and 30 at d = 5, d = 2 at n = 10; go-ucb with several outcomes, in two ways";
+    assert_eq!(whole.lines().count(), 11, "{cells}");
     assert!(whole.lines().all(|line| line.contains(r#""outcome":{"measured":{"wall_ms":["#)), "{whole}");
     let report = std::fs::read_to_string(folder.path().join("new/report/speed.md")).unwrap();
-    assert!(report.contains("| go-ucb, one core | 30 | 5 |"), "{report}");
+    for row in ["| go-ucb, one core | 30 | 5 |", "| go-ucb, 3 goals, one core | 10 | 5 |"] {
+        assert!(report.contains(row), "{report}");
+    }
     assert!(folder.path().join("new/report/speed-one-core.svg").exists());
 
     // As if it had been killed while it wrote the last line.

@@ -446,14 +446,31 @@ fn answers_are_scored_between_random_search_and_the_optimum() {
     let [perfect, hopeless] = &answers.rows[..] else { panic!("one row for each optimizer") };
     assert_eq!((perfect.optimizer.as_str(), perfect.tasks, perfect.rank), ("perfect", 1, 1.0));
     assert_eq!((perfect.scores, perfect.spread), ([100.0; 3], Some(0.0)));
-    assert_eq!((perfect.covered, perfect.worse, perfect.better), (Some(1.0), 0.0, 0.5));
+    assert_eq!((perfect.covered, perfect.worse, perfect.gain), (Some(1.0), Some(0.0), None));
     assert_eq!((hopeless.scores, hopeless.rank, hopeless.visited), ([-100.0; 3], 2.0, 100.0));
-    assert_eq!((hopeless.covered, hopeless.worse, hopeless.better), (Some(0.0), 1.0, 0.0));
+    assert_eq!((hopeless.covered, hopeless.worse, hopeless.gain), (Some(0.0), Some(1.0), None));
 
     let markdown = Report::new(&records).unwrap().to_markdown();
     assert!(markdown.contains("## Answers"), "{markdown}");
     let row = "| small | perfect | 1 | 1.00 | 100.0 | 100.0 | **100.0** | 0.0 |";
     assert!(markdown.contains(row), "{markdown}");
+}
+
+#[test]
+fn where_there_is_noise_recommended_points_are_compared_with_the_best_observed() {
+    let noisy = |rep, regret, observed_regret| RunRecord {
+        task: "branin-noise10".into(),
+        ..answered("lucky", rep, regret, observed_regret)
+    };
+    let gain = |records: &[RunRecord]| {
+        let answers = Answers::new(records);
+        assert_eq!(answers.rows[0].worse, None);
+        answers.rows[0].gain.unwrap()
+    };
+    let ahead = gain(&[noisy(0, 0.0, 0.1)]);
+    assert!(ahead > 0.0);
+    assert_eq!(gain(&[noisy(0, 0.1, 0.0)]), -ahead);
+    assert_eq!(gain(&[noisy(0, 0.0, 0.1), noisy(1, 0.0, 0.0)]), ahead / 2.0);
 }
 
 /// About half of random search's runs are above its median, whatever the noise and however many trials fail.

@@ -8,7 +8,8 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use optimist_bench::optimizers;
 use optimist_bench::speed::{
-    Cell, Cores, Limits, PEERS, Progress, SpeedReport, Sweeps, Timing, end_with_input, mean, measure, run,
+    Cell, Cores, Limits, Outcomes, PEERS, Progress, SpeedReport, Sweeps, Timing, end_with_input, mean,
+    measure, run,
 };
 
 use super::python::prepare_peers;
@@ -51,6 +52,9 @@ pub struct CellArgs {
     /// Number of coordinates of the space.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
     d: u16,
+    /// What is measured of each point.
+    #[arg(long, value_enum, default_value = "one")]
+    outcomes: OutcomesArg,
     /// Where it may run.
     #[arg(long, value_enum, default_value = "one")]
     cores: CoresArg,
@@ -70,6 +74,14 @@ pub struct CellArgs {
 enum CoresArg {
     One,
     All,
+}
+
+/// What is measured of each point.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum OutcomesArg {
+    One,
+    ThreeGoals,
+    GoalAndTwoBounds,
 }
 
 /// Measures what is missing, and reports on everything that is there; the exit code is 1 if something failed.
@@ -115,7 +127,8 @@ pub fn execute_cell(args: CellArgs) -> anyhow::Result<ExitCode> {
     if args.attached {
         end_with_input();
     }
-    let cell = Cell { optimizer: args.optimizer, n: args.n, d: args.d.into(), cores: args.cores.into() };
+    let CellArgs { optimizer, n, d, outcomes, cores, .. } = args;
+    let cell = Cell { optimizer, n, d: d.into(), outcomes: outcomes.into(), cores: cores.into() };
     let limits = Limits { pairs: args.pairs, time: Duration::from_secs(args.limit) };
     print(&format!("{}\n", serde_json::to_string(&measure(&cell, limits))?))?;
     Ok(ExitCode::SUCCESS)
@@ -128,7 +141,12 @@ fn cell_command(program: &Path, cell: &Cell, pairs: usize, limit: u64) -> Comman
         Cores::All => "all",
     };
     let mut command = Command::new(program);
-    command.args(["speed-cell", &cell.optimizer, "--cores", cores]);
+    let outcomes = match cell.outcomes {
+        Outcomes::One => "one",
+        Outcomes::ThreeGoals => "three-goals",
+        Outcomes::GoalAndTwoBounds => "goal-and-two-bounds",
+    };
+    command.args(["speed-cell", &cell.optimizer, "--cores", cores, "--outcomes", outcomes]);
     for (option, number) in [("--n", cell.n), ("--d", cell.d), ("--pairs", pairs)] {
         command.args([option, &number.to_string()]);
     }
@@ -148,6 +166,16 @@ fn show(event: Progress) {
             Timing::OverLimit { seconds } => eprintln!("{}: more than {seconds} s", record.cell),
             Timing::Failed { reason } => eprintln!("{}: failed: {reason}", record.cell),
         },
+    }
+}
+
+impl From<OutcomesArg> for Outcomes {
+    fn from(outcomes: OutcomesArg) -> Outcomes {
+        match outcomes {
+            OutcomesArg::One => Outcomes::One,
+            OutcomesArg::ThreeGoals => Outcomes::ThreeGoals,
+            OutcomesArg::GoalAndTwoBounds => Outcomes::GoalAndTwoBounds,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::optima::Optima;
 use crate::random_search::RandomSearch;
 use crate::results::RunRecord;
 use crate::table;
-use crate::task::{self, Group, Half, Task};
+use crate::task::{self, Group, Half, Noise, Task};
 
 /// The answers of all records that have them.
 pub struct Answers {
@@ -40,10 +40,11 @@ pub struct AnswerRow {
     pub visited: f64,
     /// Share of runs whose 95 % interval at the recommended point holds the truth; `None` without intervals.
     pub covered: Option<f64>,
-    /// Share of runs whose recommended point is worse than the point with the best observation.
-    pub worse: f64,
-    /// Share of runs where it is better.
-    pub better: f64,
+    /// Share of the runs without noise whose recommended point is worse than the best one observed; `None` if all are noisy.
+    pub worse: Option<f64>,
+    /// By how much the score of the recommended point exceeds that of the point with the best observation, on average over the noisy
+    /// runs; `None` if there are none.
+    pub gain: Option<f64>,
 }
 
 /// What one run's answers are worth.
@@ -54,8 +55,8 @@ struct Scored<'r> {
     scores: [f64; 3],
     visited: f64,
     covered: Option<bool>,
-    worse: bool,
-    better: bool,
+    /// The score of the point with the best observation.
+    observed: f64,
 }
 
 /// A smaller difference in score is a matter of rounding.
@@ -95,7 +96,7 @@ impl Answers {
 
 /// Titles of the columns of [`AnswerRow::cells`].
 pub(crate) const HEADER: [&str; 12] =
-    ["group", "optimizer", "tasks", "rank", "¼", "½", "score", "±", "visited", "in 95 %", "worse", "better"];
+    ["group", "optimizer", "tasks", "rank", "¼", "½", "score", "±", "visited", "in 95 %", "worse", "gain"];
 
 /// The column of the score.
 pub(crate) const SCORE: usize = 6;
@@ -117,8 +118,8 @@ impl AnswerRow {
             known(self.spread),
             one(self.visited),
             self.covered.map_or_else(|| "–".to_owned(), percent),
-            percent(self.worse),
-            percent(self.better),
+            self.worse.map_or_else(|| "–".to_owned(), percent),
+            self.gain.map_or_else(|| "–".to_owned(), |gain| format!("{gain:+.1}")),
         ]
     }
 }
@@ -138,7 +139,6 @@ impl<'r> Scored<'r> {
         }
         let score = |value: f64, zero: f64| (100.0 * (1.0 - (optimum - value) / zero)).clamp(-100.0, 100.0);
         let [quarter, half, last] = [0, 1, 2].map(|idx| score(answers[idx].value, zero[idx]));
-        let observed = score(answers[2].best_observed, zero[2]);
         let visited = record.best_visited(record.values.len()).unwrap_or_else(|| task.worst());
         Some(Scored {
             task,
@@ -147,8 +147,7 @@ impl<'r> Scored<'r> {
             scores: [quarter, half, last],
             visited: score(visited, zero[2]),
             covered: answers[2].is_covered(),
-            worse: last < observed - ROUNDING,
-            better: last > observed + ROUNDING,
+            observed: score(answers[2].best_observed, zero[2]),
         })
     }
 
@@ -189,18 +188,24 @@ fn group_rows(half: Half, group: Group, runs: &[&Scored]) -> Vec<AnswerRow> {
         by_optimizer.entry(run.optimizer).or_default().push(run);
     }
     let ranks = mean_ranks(&by_optimizer);
-    let row = |(optimizer, runs): (&&str, &Vec<&Scored>)| AnswerRow {
-        half,
-        group: Some(group),
-        optimizer: (*optimizer).to_owned(),
-        tasks: by_task(runs).len(),
-        rank: ranks[optimizer],
-        scores: [0, 1, 2].map(|idx| mean_over_tasks(runs, |run| run.scores[idx])),
-        spread: spread(runs),
-        visited: mean_over_tasks(runs, |run| run.visited),
-        covered: mean(runs.iter().filter_map(|run| run.covered).map(|covered| f64::from(u8::from(covered)))),
-        worse: share(runs, |run| run.worse),
-        better: share(runs, |run| run.better),
+    let row = |(optimizer, runs): (&&str, &Vec<&Scored>)| {
+        let (exact, noisy): (Vec<&Scored>, Vec<&Scored>) =
+            runs.iter().copied().partition(|run| run.task.noise == Noise::NONE);
+        AnswerRow {
+            half,
+            group: Some(group),
+            optimizer: (*optimizer).to_owned(),
+            tasks: by_task(runs).len(),
+            rank: ranks[optimizer],
+            scores: [0, 1, 2].map(|idx| mean_over_tasks(runs, |run| run.scores[idx])),
+            spread: spread(runs),
+            visited: mean_over_tasks(runs, |run| run.visited),
+            covered: mean(
+                runs.iter().filter_map(|run| run.covered).map(|covered| f64::from(u8::from(covered))),
+            ),
+            worse: mean(exact.iter().map(|run| f64::from(u8::from(run.last() < run.observed - ROUNDING)))),
+            gain: mean(noisy.iter().map(|run| run.last() - run.observed)),
+        }
     };
     by_optimizer.iter().map(row).collect()
 }
@@ -221,8 +226,8 @@ fn over_groups(rows: &[&AnswerRow]) -> AnswerRow {
         spread: known(&|row| row.spread),
         visited: over(&|row| row.visited),
         covered: known(&|row| row.covered),
-        worse: over(&|row| row.worse),
-        better: over(&|row| row.better),
+        worse: known(&|row| row.worse),
+        gain: known(&|row| row.gain),
     }
 }
 
@@ -272,10 +277,6 @@ fn spread(runs: &[&Scored]) -> Option<f64> {
     let centre = mean(means.iter().copied())?;
     let squares: f64 = means.iter().map(|mean| (mean - centre).powi(2)).sum();
     (means.len() > 1).then(|| (squares / (means.len() - 1) as f64).sqrt())
-}
-
-fn share(runs: &[&Scored], is: impl Fn(&Scored) -> bool) -> f64 {
-    runs.iter().filter(|run| is(run)).count() as f64 / runs.len() as f64
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {

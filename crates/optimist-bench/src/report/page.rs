@@ -208,8 +208,9 @@ pub(super) fn answers(answers: &Answers) -> Vec<Block<'static>> {
 pub(crate) const ANSWERS: &str = "The score of a recommended point is that of its value without noise: 100 is the optimum, 0 what \
     random search's median gives after as many trials, and less than -100 counts as -100. ¼, ½ and score are after a quarter, half and \
     all of the trials; ± is the standard deviation over repetitions; visited is the score of the best point tried, whether \
-    recommended or not. Of the runs, “in 95 %” says how many have the truth in the interval at the recommended point, “worse” and \
-    “better” where that point is worse or better than the one with the best observation.";
+    recommended or not. Of the runs, “in 95 %” says how many have the truth in the interval at the recommended point, “worse” \
+    how many of those without noise recommend a worse point than the best one observed. “gain” is by how much the recommended point \
+    exceeds the one with the best observation, in points of score over the noisy runs.";
 
 fn ranks(report: &Report) -> Vec<Block<'_>> {
     let Some(first) = report.rankings.first() else { return Vec::new() };

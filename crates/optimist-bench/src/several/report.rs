@@ -1,7 +1,8 @@
 //! What runs on problems with several outcomes say: how far each optimizer is from the best, and who comes first.
 //!
 //! A run is judged by its gap: the best hypervolume, or the best value that meets the bounds, less what it has achieved. Gaps differ
-//! by powers of ten, so their logs are averaged. A run without a feasible point has the gap of the problem's worst value.
+//! by powers of ten, so their logs are averaged. A run without a feasible point has the gap of the problem's worst value. Where a run
+//! achieved more than was known to be possible, that is the best.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -26,11 +27,18 @@ pub struct Standings<'a> {
 /// Some of the problems, by what they have in common.
 type Kind = (&'static str, fn(&Problem) -> bool);
 
-/// log10 of the gap: its mean over repetitions, and 1.96 standard errors.
+/// log10 of the gap: its mean over repetitions, and 1.96 standard errors if there are two or more.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Gap {
     mean: f64,
-    interval: f64,
+    interval: Option<f64>,
+}
+
+impl Gap {
+    fn text(self, is_least: bool) -> String {
+        let mean = if is_least { format!("**{:.2}**", self.mean) } else { format!("{:.2}", self.mean) };
+        self.interval.map_or_else(|| mean.clone(), |interval| format!("{mean} ± {interval:.2}"))
+    }
 }
 
 impl<'a> Standings<'a> {
@@ -86,10 +94,16 @@ impl<'a> Standings<'a> {
         self.records.iter().filter(|record| record.problem == problem.name).filter(is_long)
     }
 
+    /// The best that is known of a problem, or that any of its runs achieved: the largest hypervolumes of some are not known.
+    fn best(&self, problem: &Problem) -> f64 {
+        let records = self.records.iter().filter(|record| record.problem == problem.name);
+        records.filter_map(|record| record.achieved.last()).copied().fold(problem.best, f64::max)
+    }
+
     /// log10 of the gap of a run.
     fn log_gap(&self, problem: &Problem, record: &SeveralRecord) -> f64 {
         let scale = problem.best - problem.worst;
-        (problem.best - record.achieved[self.trials - 1]).max(LEAST_GAP * scale).log10()
+        (self.best(problem) - record.achieved[self.trials - 1]).max(LEAST_GAP * scale).log10()
     }
 
     fn gap(&self, problem: &Problem, optimizer: &str) -> Option<Gap> {
@@ -97,8 +111,9 @@ impl<'a> Standings<'a> {
         let logs: Vec<f64> = runs.map(|record| self.log_gap(problem, record)).collect();
         let n = logs.len() as f64;
         let mean = logs.iter().sum::<f64>() / n;
-        let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-        (!logs.is_empty()).then(|| Gap { mean, interval: 1.96 * (variance / n).sqrt() })
+        let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        let interval = (logs.len() > 1).then(|| 1.96 * (variance / n).sqrt());
+        (!logs.is_empty()).then_some(Gap { mean, interval })
     }
 
     fn write_gaps(&self, text: &mut String, problems: &[&Problem]) {
@@ -112,11 +127,8 @@ impl<'a> Standings<'a> {
         for problem in problems {
             let gaps: Vec<Option<Gap>> = names.iter().map(|name| self.gap(problem, name)).collect();
             let least = gaps.iter().flatten().map(|gap| gap.mean).fold(f64::INFINITY, f64::min);
-            let cell = |gap: &Option<Gap>| match gap {
-                Some(Gap { mean, interval }) if *mean == least => format!("**{mean:.2}** ± {interval:.2}"),
-                Some(Gap { mean, interval }) => format!("{mean:.2} ± {interval:.2}"),
-                None => "–".to_owned(),
-            };
+            let cell =
+                |gap: &Option<Gap>| gap.map_or_else(|| "–".to_owned(), |gap| gap.text(gap.mean == least));
             let cells: Vec<String> = gaps.iter().map(cell).collect();
             let _ = writeln!(text, "| {} | {} |", problem.name, cells.join(" | "));
         }
@@ -249,6 +261,29 @@ mod tests {
             .find(|line| line.starts_with(&format!("| {optimizer} |")))
             .unwrap_or_default()
             .to_owned()
+    }
+
+    #[test]
+    fn a_gap_has_an_interval_if_there_are_two_runs() {
+        let problems = select(&["zdt1"]).unwrap();
+        let mut records = vec![run("zdt1", "random", 1.0)];
+        let gap =
+            |records: &[SeveralRecord]| Standings::new(&problems, records, 1).gap(&problems[0], "random");
+        assert_eq!(gap(&records).unwrap().interval, None);
+        records.push(SeveralRecord { rep: 1, ..run("zdt1", "random", 2.0) });
+        assert!(gap(&records).unwrap().interval > Some(0.0));
+    }
+
+    #[test]
+    fn who_achieves_more_than_was_known_is_the_measure_for_the_others() {
+        let problems = select(&["zdt1"]).unwrap();
+        let known = problems[0].best;
+        let gap = |achieved: [f64; 2]| {
+            let records = [run("zdt1", "go-ucb", achieved[0]), run("zdt1", "random", achieved[1])];
+            Standings::new(&problems, &records, 1).gap(&problems[0], "random").unwrap().mean
+        };
+        assert!((gap([known, known - 1.0]) - 0.0).abs() < 1e-12);
+        assert!((gap([known + 9.0, known - 1.0]) - 1.0).abs() < 1e-12);
     }
 
     #[test]

@@ -6,14 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use optimist::encode::Domain;
-use optimist::{Observation, Outcome, Rng, rng};
+use optimist::{Outcome, Rng, rng};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use rustix::process::{Signal, getpgrp, getpid, kill_process_group};
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{Cell, Cores, Times, Timing};
+use super::{Cell, Cores, Outcomes, Times, Timing};
 use crate::contestant::{Contestant, ContestantError};
 use crate::optimizers;
 use crate::peer::{self, PeerError};
@@ -116,7 +116,7 @@ struct Subject {
 
 impl Subject {
     fn start(cell: &Cell, limits: Limits) -> Result<Subject, Timing> {
-        let Cell { optimizer, n, d, cores } = cell;
+        let Cell { optimizer, n, d, outcomes, cores } = cell;
         if *cores == Cores::One {
             stay_here().map_err(failed)?;
         }
@@ -127,18 +127,19 @@ impl Subject {
                 peer::start_with(optimizer, &domain, trials, 0, threads, limits.time).map_err(failed)?;
             return Ok(Subject { process: Some(peer.process_id()), contestant: Box::new(peer) });
         }
-        let contestant = optimizers::build(optimizer, &domain, trials, 0).map_err(failed)?;
+        let contestant =
+            optimizers::build_for(optimizer, &domain, &outcomes.goals(), trials, 0).map_err(failed)?;
         Ok(Subject { contestant, process: None })
     }
 
     fn measure(mut self, cell: &Cell, limits: Limits) -> Result<Times, Timing> {
-        let mut objective = Objective::new(cell.d);
-        let told: Vec<Observation> = (0..cell.n).map(|_| objective.draw()).collect();
+        let mut objective = Objective::new(cell.d, cell.outcomes);
+        let told: Vec<Trial> = (0..cell.n).map(|_| objective.draw()).collect();
         let mut luck = rng(0, 1);
 
         let start = Instant::now();
-        for told in told {
-            self.contestant.tell(told).map_err(gave_up)?;
+        for Trial { x, outcomes } in told {
+            self.contestant.tell_outcomes(x, &outcomes).map_err(gave_up)?;
         }
         let mut x = self.contestant.ask(&mut luck).map_err(gave_up)?;
         let ready = start.elapsed();
@@ -146,9 +147,9 @@ impl Subject {
         let (mut wall, mut cpu) = (Vec::new(), Vec::new());
         let (mut spent, mut longest) = (Duration::ZERO, Duration::ZERO);
         while limits.allow(wall.len(), spent, longest, start.elapsed()) {
-            let told = objective.observe(x);
+            let Trial { x: told, outcomes } = objective.observe(x);
             let (clock, processor) = (Instant::now(), self.processor_ms());
-            self.contestant.tell(told).map_err(gave_up)?;
+            self.contestant.tell_outcomes(told, &outcomes).map_err(gave_up)?;
             x = self.contestant.ask(&mut luck).map_err(gave_up)?;
             let took = clock.elapsed();
             let on_processor =
@@ -197,31 +198,43 @@ fn stay_here() -> Result<(), String> {
     sched_setaffinity(None, &here).map_err(|error| format!("cannot stay on one core: {error}"))
 }
 
-/// A trend in each coordinate, products of neighbours, and noise; of about the same spread in every dimension.
+/// A trend in each coordinate, products of neighbours, and noise; of about the same spread in every dimension. Each further
+/// outcome is the same, shifted.
 struct Objective {
     domain: Domain,
+    n_outcomes: u8,
     luck: Rng,
+}
+
+struct Trial {
+    x: Vec<f64>,
+    outcomes: Vec<Outcome>,
 }
 
 impl Objective {
     const NOISE_STD: f64 = 0.1;
 
-    fn new(d: usize) -> Objective {
-        Objective { domain: Domain::cube(d), luck: rng(0, 0) }
+    fn new(d: usize, outcomes: Outcomes) -> Objective {
+        let n_outcomes = if outcomes == Outcomes::One { 1 } else { 3 };
+        Objective { domain: Domain::cube(d), n_outcomes, luck: rng(0, 0) }
     }
 
     /// An observation at a uniform point.
-    fn draw(&mut self) -> Observation {
+    fn draw(&mut self) -> Trial {
         let x = self.domain.sample(&mut self.luck);
         self.observe(x)
     }
 
-    fn observe(&mut self, x: Vec<f64>) -> Observation {
-        let trend: f64 = (1..).zip(&x).map(|(j, x)| (3.0 * x + f64::from(j)).sin()).sum();
+    fn observe(&mut self, x: Vec<f64>) -> Trial {
         let products: f64 = x.windows(2).map(|pair| (pair[0] - 0.5) * (pair[1] - 0.5)).sum();
-        let noise: f64 = self.luck.sample(StandardNormal);
-        let y = (trend + products) / (x.len() as f64).sqrt() + Self::NOISE_STD * noise;
-        Observation { x, outcome: Outcome::Value { y, noise_std: None } }
+        let mut outcome = |k: u8| {
+            let trend: f64 = (1..).zip(&x).map(|(j, x)| (3.0 * x + f64::from(j) + f64::from(k)).sin()).sum();
+            let noise: f64 = self.luck.sample(StandardNormal);
+            let y = (trend + products) / (x.len() as f64).sqrt() + Self::NOISE_STD * noise;
+            Outcome::Value { y, noise_std: None }
+        };
+        let outcomes = (0..self.n_outcomes).map(&mut outcome).collect();
+        Trial { x, outcomes }
     }
 }
 
@@ -240,7 +253,7 @@ mod tests {
 
     fn cell(optimizer: &str) -> Cell {
         // All cores: a test must not pin the others to one.
-        Cell { optimizer: optimizer.to_owned(), n: 12, d: 3, cores: Cores::All }
+        Cell { optimizer: optimizer.to_owned(), n: 12, d: 3, outcomes: Outcomes::One, cores: Cores::All }
     }
 
     const LIMITS: Limits = Limits { pairs: 4, time: Duration::from_secs(60) };
@@ -251,6 +264,15 @@ mod tests {
         assert_eq!((times.wall_ms.len(), times.cpu_ms.len()), (4, 4));
         assert!(times.wall_ms.iter().chain(&times.cpu_ms).all(|&ms| ms > 0.0), "{times:?}");
         assert!(times.peak_mb.is_some_and(|mb| mb > 1.0), "{times:?}");
+    }
+
+    #[test]
+    fn several_outcomes_are_measured_as_one_is() {
+        for outcomes in [Outcomes::ThreeGoals, Outcomes::GoalAndTwoBounds] {
+            let timing = measure(&Cell { outcomes, ..cell("go-ucb") }, LIMITS);
+            let Timing::Measured(times) = timing else { panic!("{outcomes:?}: {timing:?}") };
+            assert_eq!(times.wall_ms.len(), 4);
+        }
     }
 
     #[test]

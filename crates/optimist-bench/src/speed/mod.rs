@@ -11,6 +11,7 @@ mod report;
 mod run;
 mod sweeps;
 
+use optimist::{Goal as OutcomeGoal, Goals};
 use serde::{Deserialize, Serialize};
 
 pub use goals::{Goal, goals};
@@ -30,8 +31,52 @@ pub struct Cell {
     pub n: usize,
     /// Coordinates of the unit cube.
     pub d: usize,
+    /// What is measured of each point.
+    #[serde(default, skip_serializing_if = "Outcomes::is_one")]
+    pub outcomes: Outcomes,
     /// Where it may run.
     pub cores: Cores,
+}
+
+impl Cell {
+    /// The optimizer, and its outcomes if there are several: what tables have a row for.
+    pub fn subject(&self) -> String {
+        match self.outcomes {
+            Outcomes::One => self.optimizer.clone(),
+            Outcomes::ThreeGoals => format!("{}, 3 goals", self.optimizer),
+            Outcomes::GoalAndTwoBounds => format!("{}, 1 goal and 2 bounds", self.optimizer),
+        }
+    }
+}
+
+/// What is measured of each point.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcomes {
+    /// One value.
+    #[default]
+    One,
+    /// Three values to trade off.
+    ThreeGoals,
+    /// A value, and two others that have bounds.
+    GoalAndTwoBounds,
+}
+
+impl Outcomes {
+    fn is_one(&self) -> bool {
+        *self == Outcomes::One
+    }
+
+    /// What is wanted of them. Half of the points meet a bound.
+    fn goals(self) -> Goals {
+        let goal = OutcomeGoal::Maximize { reference: None };
+        let bound = OutcomeGoal::AtLeast { bound: 0.0 };
+        match self {
+            Outcomes::One => Goals::single(),
+            Outcomes::ThreeGoals => Goals::new(vec![goal; 3]).expect("three are few enough"),
+            Outcomes::GoalAndTwoBounds => Goals::new(vec![goal, bound, bound]).expect("three are few enough"),
+        }
+    }
 }
 
 /// Where an optimizer may run.
@@ -109,8 +154,8 @@ pub fn mean(ms: &[f64]) -> f64 {
 
 impl std::fmt::Display for Cell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Cell { optimizer, n, d, cores } = self;
-        write!(f, "{optimizer}, n = {n}, d = {d}, {cores}")
+        let Cell { n, d, cores, .. } = self;
+        write!(f, "{}, n = {n}, d = {d}, {cores}", self.subject())
     }
 }
 

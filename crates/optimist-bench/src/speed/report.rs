@@ -83,7 +83,7 @@ impl SpeedReport {
                 path: picture_path(cores),
                 caption: format!("Milliseconds of a tell with its ask on {cores}"),
                 panels: charts.iter().map(Growth::panel).collect(),
-                names: self.optimizers(cores).into_iter().map(str::to_owned).collect(),
+                names: self.subjects(cores),
             }));
             for sweep in self.sweeps(cores) {
                 page.extend(self.costs(sweep, cores));
@@ -119,9 +119,11 @@ impl SpeedReport {
         self.records.iter().map(|record| record.cell.cores).collect()
     }
 
-    fn optimizers(&self, cores: Cores) -> Vec<&str> {
+    /// The subjects of the cells, in the order of a legend.
+    fn subjects(&self, cores: Cores) -> Vec<String> {
         let cells = self.records.iter().map(|record| &record.cell).filter(|cell| cell.cores == cores);
-        legend_order(cells.map(|cell| cell.optimizer.as_str()))
+        let subjects: BTreeSet<String> = cells.map(super::Cell::subject).collect();
+        legend_order(subjects.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
     }
 
     /// What was swept: by n where there are two n or more in the same d, and by d likewise.
@@ -148,12 +150,15 @@ impl SpeedReport {
     }
 
     fn curves(&self, sweep: Sweep, cores: Cores) -> Vec<(String, Vec<(f64, f64)>)> {
-        let points = |optimizer: &str| {
+        let points = |subject: &str| {
             let sizes = self.sizes(sweep, cores).into_iter();
-            sizes.filter_map(|size| Some((size as f64, self.cost(optimizer, sweep, size, cores)?))).collect()
+            sizes.filter_map(|size| Some((size as f64, self.cost(subject, sweep, size, cores)?))).collect()
         };
-        let optimizers = self.optimizers(cores).into_iter();
-        let curves = optimizers.map(|optimizer| (optimizer.to_owned(), points(optimizer)));
+        let subjects = self.subjects(cores).into_iter();
+        let curves = subjects.map(|subject| {
+            let points = points(&subject);
+            (subject, points)
+        });
         curves.filter(|(_, points): &(_, Vec<_>)| !points.is_empty()).collect()
     }
 
@@ -166,30 +171,30 @@ impl SpeedReport {
         }
     }
 
-    fn cost(&self, optimizer: &str, sweep: Sweep, size: usize, cores: Cores) -> Option<f64> {
+    fn cost(&self, subject: &str, sweep: Sweep, size: usize, cores: Cores) -> Option<f64> {
         let (n, d) = sweep.cell(size);
-        cost(&self.records, optimizer, n, d, cores)
+        cost(&self.records, subject, n, d, cores)
     }
 
     /// A table of milliseconds, and how many times those of GO-UCB they are.
     fn costs(&self, sweep: Sweep, cores: Cores) -> Vec<Block<'static>> {
         let sizes = self.sizes(sweep, cores);
-        let cell = |optimizer: &str, size: usize| {
-            let Some(ms) = self.cost(optimizer, sweep, size, cores) else {
-                return self.absent(optimizer, sweep, size, cores);
+        let cell = |subject: &str, size: usize| {
+            let Some(ms) = self.cost(subject, sweep, size, cores) else {
+                return self.absent(subject, sweep, size, cores);
             };
             let shown = number(ms, ms);
             match self.cost(REFERENCE, sweep, size, cores) {
-                Some(ours) if optimizer != REFERENCE => {
+                Some(ours) if subject != REFERENCE => {
                     let times = ms / ours;
                     Cell::plain(format!("{shown} ({}×)", number(times, times)))
                 }
                 _ => Cell::plain(shown),
             }
         };
-        let rows = self.optimizers(cores).into_iter().map(|optimizer| {
-            let cells = sizes.iter().map(|&size| cell(optimizer, size));
-            std::iter::once(Cell::plain(optimizer)).chain(cells).collect()
+        let rows = self.subjects(cores).into_iter().map(|subject| {
+            let cells: Vec<Cell> = sizes.iter().map(|&size| cell(&subject, size)).collect();
+            std::iter::once(Cell::plain(subject)).chain(cells).collect()
         });
         let header = sizes.iter().map(|size| format!("{} = {size}", sweep.letter()));
         vec![Block::Table(Table {
@@ -198,10 +203,10 @@ impl SpeedReport {
         })]
     }
 
-    fn absent(&self, optimizer: &str, sweep: Sweep, size: usize, cores: Cores) -> Cell {
+    fn absent(&self, subject: &str, sweep: Sweep, size: usize, cores: Cores) -> Cell {
         let (n, d) = sweep.cell(size);
         let outcome = self.records.iter().find_map(|SpeedRecord { cell, outcome, .. }| {
-            (cell.optimizer == optimizer && (cell.n, cell.d, cell.cores) == (n, d, cores)).then_some(outcome)
+            (cell.subject() == subject && (cell.n, cell.d, cell.cores) == (n, d, cores)).then_some(outcome)
         });
         match outcome {
             Some(Timing::OverLimit { seconds }) => Cell::plain(format!("> {seconds} s")),
@@ -213,10 +218,10 @@ impl SpeedReport {
     /// Every cell with all that is known of it.
     fn everything(&self) -> Vec<Block<'static>> {
         let mut records: Vec<&SpeedRecord> = self.records.iter().collect();
-        records.sort_by_key(|SpeedRecord { cell, .. }| (cell.cores, &cell.optimizer, cell.d, cell.n));
+        records.sort_by_key(|SpeedRecord { cell, .. }| (cell.cores, cell.subject(), cell.d, cell.n));
         let row = |SpeedRecord { cell, outcome, .. }: &&SpeedRecord| {
             let mut row = vec![
-                Cell::plain(format!("{}, {}", cell.optimizer, cell.cores)),
+                Cell::plain(format!("{}, {}", cell.subject(), cell.cores)),
                 Cell::plain(cell.n.to_string()),
                 Cell::plain(cell.d.to_string()),
             ];
@@ -345,10 +350,11 @@ fn how_to_read() -> Vec<Block<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::speed::{Cell as SpeedCell, Times};
+    use crate::speed::{Cell as SpeedCell, Outcomes, Times};
 
     fn record(optimizer: &str, n: usize, d: usize, outcome: Timing) -> SpeedRecord {
-        let cell = SpeedCell { optimizer: optimizer.to_owned(), n, d, cores: Cores::One };
+        let cell =
+            SpeedCell { optimizer: optimizer.to_owned(), n, d, outcomes: Outcomes::One, cores: Cores::One };
         SpeedRecord { cell, outcome, engine: None }
     }
 

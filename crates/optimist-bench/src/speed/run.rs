@@ -108,7 +108,8 @@ mod tests {
 
     fn sweeps() -> Sweeps {
         let optimizers = vec!["a".to_owned()];
-        Sweeps { optimizers, cores: vec![Cores::One], by_n: vec![10, 20, 30], d: 2, by_d: vec![], n: vec![] }
+        let by_n = vec![10, 20, 30];
+        Sweeps { optimizers, cores: vec![Cores::One], by_n, d: 2, by_d: vec![], n: vec![], several: vec![] }
     }
 
     fn shell(script: &str) -> Command {

@@ -1,6 +1,7 @@
 //! Which cells: n grows at a fixed d, and d at a fixed n.
 
-use super::{Cell, Cores};
+use super::{Cell, Cores, Outcomes};
+use crate::report::REFERENCE;
 
 /// Optimizers that are measured however many observations there are.
 const OURS: [&str; 8] = ["go-ucb", "tpe", "cma-es", "random", "gp-ei", "gp-pi", "gp-ucb", "turbo"];
@@ -24,6 +25,8 @@ pub struct Sweeps {
     pub by_d: Vec<usize>,
     /// The numbers of observations of those.
     pub n: Vec<usize>,
+    /// Numbers of observations of `go-ucb` with several outcomes, in d = [`Sweeps::d`], on one core.
+    pub several: Vec<usize>,
 }
 
 impl Default for Sweeps {
@@ -36,6 +39,7 @@ impl Default for Sweeps {
             d: 20,
             by_d: vec![5, 20, 100, 500],
             n: vec![72, 1_000],
+            several: vec![72, 1_000, 10_000, 100_000],
         }
     }
 }
@@ -53,6 +57,7 @@ impl Sweeps {
             d: 5,
             by_d: vec![2, 5],
             n: vec![10],
+            several: vec![10],
         }
     }
 
@@ -62,9 +67,15 @@ impl Sweeps {
         let mut rows = Vec::new();
         for &cores in &self.cores {
             for optimizer in &self.optimizers {
-                let cell = |n, d| Cell { optimizer: optimizer.clone(), n, d, cores };
+                let of = |outcomes, n, d| Cell { optimizer: optimizer.clone(), n, d, outcomes, cores };
+                let cell = |n, d| of(Outcomes::One, n, d);
                 rows.push(self.by_n.iter().map(|&n| cell(n, self.d)).collect());
                 rows.extend(self.n.iter().map(|&n| self.by_d.iter().map(|&d| cell(n, d)).collect()));
+                if optimizer == REFERENCE && cores == Cores::One {
+                    let several = [Outcomes::ThreeGoals, Outcomes::GoalAndTwoBounds];
+                    let row = |outcomes| self.several.iter().map(|&n| of(outcomes, n, self.d)).collect();
+                    rows.extend(several.map(row));
+                }
             }
         }
         rows
