@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -79,13 +81,18 @@ high = 1.0
 
 @pytest.fixture
 def crane(storage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> op.Study:
-    (tmp_path / "crane.toml").write_text(STUDY)
+    return study_of(STUDY, storage, tmp_path, monkeypatch)
+
+
+def study_of(text: str, storage: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> op.Study:
+    """The study of a file, and the command `optimist` on the path, with the study's storage."""
+    (folder / "crane.toml").write_text(text)
     start = f"{sys.executable} -c 'from optimist._command import main; main()'"
-    (tmp_path / "optimist").write_text(f'#!/bin/sh\nexec {start} "$@"\n')
-    (tmp_path / "optimist").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    (folder / "optimist").write_text(f'#!/bin/sh\nexec {start} "$@"\n')
+    (folder / "optimist").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     monkeypatch.setenv("OPTIMIST_STORAGE", storage)
-    return op.Study.from_file(tmp_path / "crane.toml", storage=storage)
+    return op.Study.from_file(folder / "crane.toml", storage=storage)
 
 
 def workers(commands: list[list[str]], folder: Path) -> None:
@@ -119,3 +126,56 @@ def test_the_kubernetes_job_runs_its_command(crane: op.Study, tmp_path: Path) ->
     assert [variable["name"] for variable in container["env"]] == ["OPTIMIST_STORAGE"]
     workers([[*container["command"], *container["args"]]] * 3, tmp_path)
     assert is_complete(crane)
+
+
+#: Its objective shows when a trial has begun, and waits until it may end.
+HELD_UP = """
+name = "crane"
+direction = "minimize"
+trials = 12
+[objective]
+command = ["sh", "-c", "touch begun; until [ -e go ]; do sleep 0.05; done; echo '{\\"value\\": 1}'"]
+[parameters]
+x = { type = "float", low = 0, high = 1 }
+"""
+
+
+def begun_job(folder: Path) -> subprocess.Popen[bytes]:
+    """A job of the array whose trial is running."""
+    (folder / "crane.sbatch").write_text(blocks("clusters", "sh")[0])
+    job = subprocess.Popen(["sh", "crane.sbatch"], cwd=folder)
+    while not (folder / "begun").exists():
+        assert job.poll() is None
+        time.sleep(0.05)
+    return job
+
+
+@pytest.mark.parametrize("way", ["the signal of Slurm", "the hook of Kubernetes"])
+def test_a_job_that_is_asked_to_end_finishes_its_trial(
+    way: str, database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = study_of(HELD_UP, str(database), tmp_path, monkeypatch)
+    job = begun_job(tmp_path)
+    if way == "the signal of Slurm":
+        (name,) = re.findall(r"^#SBATCH --signal=B:(\w+)@\d+$", blocks("clusters", "sh")[0], re.MULTILINE)
+        job.send_signal(getattr(signal, f"SIG{name}"))  # to the shell of the script alone
+        hook = None
+    else:
+        yaml = pytest.importorskip("yaml")
+        (container,) = yaml.safe_load(blocks("clusters", "yaml")[0])["spec"]["template"]["spec"]["containers"]
+        words = container["lifecycle"]["preStop"]["exec"]["command"]
+        hook = subprocess.Popen([re.sub(r"(-INT|-0) 1;", rf"\1 {job.pid};", word) for word in words], stderr=subprocess.DEVNULL)
+        time.sleep(0.5)
+        assert hook.poll() is None, "it waits for the worker"
+    (tmp_path / "go").touch()
+    assert job.wait() == 130
+    assert hook is None or hook.wait() == 0
+    assert [trial.state for trial in study.trials] == ["complete"]
+
+
+def test_a_job_that_is_terminated_puts_its_trial_back(database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = study_of(HELD_UP, str(database), tmp_path, monkeypatch)
+    job = begun_job(tmp_path)
+    job.terminate()
+    assert job.wait() == 130
+    assert [trial.state for trial in study.trials] == ["waiting"]
