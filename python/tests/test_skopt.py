@@ -327,6 +327,69 @@ def test_plots_show_what_was_found() -> None:
     pyplot.close("all")
 
 
+def test_the_improvement_that_a_model_expects_is_drawn_beside_it_or_alone() -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot
+    from scipy.stats import norm
+
+    from optimist.skopt import plots
+
+    line = gp_minimize(lambda x: math.nan if x[0] > 0.9 else x[0] ** 2, [(-1.0, 1.0)], n_calls=12, random_state=0)
+    figure = pyplot.figure()
+    shown = plots.plot_gaussian_process(line, ax=figure.gca(), n_points=30, show_acq_func=True, show_next_point=True)
+    beside = next(ax for ax in figure.axes if ax is not shown)
+    curve, highest = beside.lines
+    x, expected = curve.get_xdata(), curve.get_ydata()
+    mean, std = line.models[-1].at([[one] for one in x]).T
+    gain = line.fun - mean
+    assert expected == pytest.approx(gain * norm.cdf(gain / std) + std * norm.pdf(gain / std))
+    assert highest.get_ydata()[0] == expected.max() and beside.get_ylabel() == "EI(x)"
+    labels = [text.get_text() for text in beside.get_legend().get_texts()]
+    assert labels == [r"$\mu(x)$", "Observations", "EI(x)", "Highest EI(x)"]
+    alone = pyplot.figure()
+    plots.plot_gaussian_process(line, ax=alone.gca(), n_points=30, show_mu=False, show_observations=False, show_acq_func=True)
+    assert len(alone.axes) == 1
+    pyplot.close("all")
+
+
+def test_one_dimension_and_a_pair_are_drawn() -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot
+
+    from optimist.skopt import plots
+
+    result = gp_minimize(mixed, MIXED, n_calls=14, random_state=0)
+    ax = plots.plot_histogram(result, "kind", rotate_labels=20, ax=pyplot.figure().gca())
+    kinds = [x[2] for x in result.x_iters]
+    assert [bar.get_height() for bar in ax.patches] == [kinds.count(kind) for kind in ("a", None, 3)]
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["a", "None", "3"] and ax.get_xlabel() == "kind"
+    ax = plots.plot_histogram(result, 0, bins=5, ax=pyplot.figure().gca())
+    assert ax.get_xscale() == "log" and sum(bar.get_height() for bar in ax.patches) == 14
+    ax = plots.plot_objective_2D(result, "depth", "lr", n_points=5, n_samples=10, zscale="linear", ax=pyplot.figure().gca())
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_yscale()) == ("depth", "lr", "log")
+    tried, marked = (points.get_offsets() for points in ax.collections[-2:])
+    assert [tuple(one) for one in tried] == [(x[1], x[0]) for x in result.x_iters] and tuple(marked[0]) == (
+        result.x[1],
+        result.x[0],
+    )
+    with pytest.raises(ValueError, match="random search makes none"):
+        plots.plot_objective_2D(skopt.dummy_minimize(mixed, MIXED, n_calls=3), 0, 1)
+    with pytest.raises(ImportError, match="plot_objective_2D draw it"):
+        from optimist.skopt.plots import partial_dependence  # noqa: F401
+    pyplot.close("all")
+
+
+def test_classes_are_also_where_scikit_optimize_defines_them() -> None:
+    from optimist.skopt.optimizer.optimizer import Optimizer
+    from optimist.skopt.space.space import Real as SameReal
+
+    assert Optimizer is skopt.Optimizer and SameReal is Real
+    pytest.importorskip("sklearn")
+    from optimist.skopt.searchcv import BayesSearchCV
+
+    assert BayesSearchCV is skopt.BayesSearchCV
+
+
 # What scikit-optimize has
 
 
@@ -355,7 +418,10 @@ DIFFERENT = {("Integer", "dtype")}
         ),
         *("expected_minimum", "expected_minimum_random_sampling", "utils.point_asdict", "utils.dimensions_aslist"),
         *(f"callbacks.{name}" for name in callbacks.__all__),
-        *(f"plots.plot_{name}" for name in ("convergence", "objective", "evaluations", "regret", "gaussian_process")),
+        *(
+            f"plots.plot_{name}"
+            for name in ("convergence", "objective", "objective_2D", "evaluations", "histogram", "regret", "gaussian_process")
+        ),
     ],
 )
 def test_arguments_are_those_of_scikit_optimize(path: str, theirs: object) -> None:

@@ -8,6 +8,7 @@ only numpy and scipy.
 True
 """
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 try:
@@ -24,6 +25,9 @@ from ._result import OptimizeResult
 from .optimizer import Optimizer
 from .space import Space
 from .utils import dump, expected_minimum, expected_minimum_random_sampling, load
+
+#: Where scikit-optimize has these classes, and where some scripts import them from.
+sys.modules |= {f"{__name__}.space.space": space, f"{__name__}.optimizer.optimizer": optimizer}
 
 if TYPE_CHECKING:
     from ..sklearn import BayesSearchCV
@@ -55,6 +59,6 @@ def __getattr__(name: str) -> Any:
 
     if name == "BayesSearchCV":
         return import_module("optimist.sklearn").BayesSearchCV  # scikit-learn is large
-    if name in ("plots", "benchmarks", "acquisition", "learning", "sampler"):
+    if name in ("plots", "benchmarks", "acquisition", "learning", "sampler", "searchcv"):
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,12 +7,21 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult
+from scipy.stats import norm
 
 from .._packages import needed
 from ._dimensions import Categorical, Dimension
 from .utils import expected_minimum, expected_minimum_random_sampling
 
-__all__ = ["plot_convergence", "plot_evaluations", "plot_gaussian_process", "plot_objective", "plot_regret"]
+__all__ = [
+    "plot_convergence",
+    "plot_evaluations",
+    "plot_gaussian_process",
+    "plot_histogram",
+    "plot_objective",
+    "plot_objective_2D",
+    "plot_regret",
+]
 
 
 def plot_convergence(*args: Any, true_minimum: float | None = None, yscale: str | None = None, ax: Any = None) -> Any:
@@ -62,13 +71,16 @@ def plot_gaussian_process(
 ) -> Any:
     """Plots the model of a search over one dimension, with two standard deviations, and the observed values.
 
-    `n_calls` takes an earlier model of `res.models`. The acquisition function cannot be drawn: the engine's is not a function of
-    x alone.
+    Args:
+        n_calls: Takes an earlier model of `res.models`.
+        show_acq_func: Whether to draw the model's expected improvement over the lowest value.
+        show_next_point: Whether to mark the highest expected improvement. The engine's next point may be another one, because
+            it also decides how far from the best point to look.
     """
     if res.space.n_dims != 1:
         raise ValueError(f"the space must have one dimension, but has {res.space.n_dims}; use plot_objective")
-    if show_acq_func or show_next_point:
-        raise ValueError("the engine's acquisition function cannot be drawn; leave show_acq_func and show_next_point out")
+    if not res.models:
+        raise ValueError(NO_MODEL)
     ax = _axes(ax, "", "x", "f(x)", None)
     x = _values(res.space.dimensions[0], n_points)
     model = res.models[n_calls]
@@ -76,17 +88,45 @@ def plot_gaussian_process(
         fx = np.array([objective([one]) for one in x])
         ax.plot(x, fx, "r--", label="True (unknown)")
         ax.fill_between(x, fx - 1.96 * noise_level, fx + 1.96 * noise_level, alpha=0.2, color="r", linewidth=0)
+    mean, std = model.at([[one] for one in x]).T
     if show_mu:
-        mean, std = model.at([[one] for one in x]).T
         ax.plot(x, mean, "g--", label=r"$\mu(x)$")
         ax.fill_between(x, mean - 1.96 * std, mean + 1.96 * std, alpha=0.2, color="g", linewidth=0)
     if show_observations:
         seen = [point[0] for point in res.x_iters[: model.n]]
         ax.plot(seen, res.func_vals[: model.n], "r.", markersize=8, label="Observations")
+    axes = [ax]
+    if show_acq_func:
+        if show_mu or show_observations or objective is not None:
+            axes.append(ax.twinx())  # improvements have a scale of their own
+        _improvements(axes[-1], x, mean, std, res.func_vals[: model.n], show_next_point)
     if show_title:
         ax.set_title(f"x* = {res.x[0]:.4f}, f(x*) = {res.fun:.4f}")
     if show_legend:
-        ax.legend(loc="best", prop={"size": 6}, numpoints=1)
+        lines = [line for one in axes for line in one.get_legend_handles_labels()[0]]
+        axes[-1].legend(handles=lines, loc="best", prop={"size": 6}, numpoints=1)
+    return ax
+
+
+def plot_histogram(
+    result: OptimizeResult, dimension_identifier: str | int, bins: int = 20, rotate_labels: int = 0, ax: Any = None
+) -> Any:
+    """Plots how often the values of a dimension were tried.
+
+    Args:
+        dimension_identifier: The name or number of the dimension.
+        rotate_labels: Degrees by which the names of categories are turned.
+    """
+    ((place, one, label),) = _shown(result, [dimension_identifier], None)
+    ax = _pyplot().gca() if ax is None else ax
+    seen = [_place(one, point[place]) for point in result.x_iters]
+    if isinstance(one, Categorical):
+        ax.bar(range(len(one.categories)), [seen.count(i) for i in range(len(one.categories))])
+        ax.tick_params(axis="x", labelrotation=rotate_labels)
+    else:
+        ax.hist(seen, bins=_edges(one, bins))
+    _scale(ax.xaxis, ax.set_xlim, ax.set_xscale, one)
+    ax.set(xlabel=label, ylabel="Sample count")
     return ax
 
 
@@ -150,33 +190,121 @@ def plot_objective(
 
     Returns an array of axes, a row and a column for each dimension.
     """
-    if zscale not in ("linear", "log"):
-        raise ValueError(f"zscale must be 'linear' or 'log', got {zscale!r}")
-    if not result.models:
-        raise ValueError("the result has no model to plot; random search makes none")
     shown = _shown(result, plot_dims, dimensions)
-    space, model = result.space, result.models[-1]
-    averaged = space.rvs(n_samples) if _is(sample_source, "random") else [_point(result, sample_source, n_minimum_search)]
-    marked = _point(result, minimum, n_minimum_search)
+    dependence = _Dependence(result, n_points, n_samples, levels, zscale, sample_source, minimum, n_minimum_search, cmap)
     axes = _matrix(len(shown), size, wspace, hspace, ax)
-    grids = [_values(one, n_points) for _, one, _ in shown]
-    places = [[_place(one, value) for value in grid] for (_, one, _), grid in zip(shown, grids, strict=True)]
-    for i, (row, one, _) in enumerate(shown):
-        at = _place(one, marked[row])
-        axes[i, i].plot(places[i], model.average(averaged, {row: grids[i]}))
-        axes[i, i].axvline(at, linestyle="--", color="r", lw=1)
-        for j, (column, other, _) in enumerate(shown[:i]):
-            means = model.average(averaged, {row: grids[i], column: grids[j]})
-            _contour(axes[i, j], places[j], places[i], means, levels, zscale, cmap)
-            if show_points:
-                seen = [(_place(other, point[column]), _place(one, point[row])) for point in result.x_iters]
-                axes[i, j].scatter(*zip(*seen, strict=True), c="k", s=10, lw=0.0)
-            axes[i, j].scatter(_place(other, marked[column]), at, c=["r"], s=100, lw=0.0, marker="*")
+    for i, row in enumerate(shown):
+        dependence.draw(axes[i, i], row)
+        for j, column in enumerate(shown[:i]):
+            dependence.draw_pair(axes[i, j], column, row, show_points)
     _frame(axes, shown, "Partial dependence")
     return axes
 
 
+def plot_objective_2D(
+    result: OptimizeResult,
+    dimension_identifier1: str | int,
+    dimension_identifier2: str | int,
+    n_points: int = 40,
+    n_samples: int = 250,
+    levels: int = 10,
+    zscale: str = "linear",
+    sample_source: Any = "random",
+    minimum: Any = "result",
+    n_minimum_search: int | None = None,
+    ax: Any = None,
+) -> Any:
+    """Plots the model over two dimensions, averaged over the others, with the points that were tried.
+
+    Args:
+        dimension_identifier1, dimension_identifier2: The names or numbers of the dimensions along x and y.
+
+    The other arguments are those of `plot_objective`.
+    """
+    column, row = _shown(result, [dimension_identifier1, dimension_identifier2], None)
+    dependence = _Dependence(result, n_points, n_samples, levels, zscale, sample_source, minimum, n_minimum_search, "viridis_r")
+    ax = _pyplot().gca() if ax is None else ax
+    dependence.draw_pair(ax, column, row, True)
+    _scale(ax.xaxis, ax.set_xlim, ax.set_xscale, column[1])
+    _scale(ax.yaxis, ax.set_ylim, ax.set_yscale, row[1])
+    ax.set(xlabel=column[2], ylabel=row[2])
+    return ax
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("partial_dependence"):
+        raise ImportError(
+            f"skopt.plots.{name} has no counterpart in Optimist: plot_objective and plot_objective_2D draw it, and "
+            "result.models[-1].average(points, {dimension: values}) has the numbers"
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+#: A dimension: its place, itself and its label.
 Shown = tuple[int, Dimension, str]
+
+NO_MODEL = "the result has no model to plot; random search makes none"
+
+
+class _Dependence:
+    """The last model of a result along one or two dimensions, averaged over the others."""
+
+    def __init__(
+        self,
+        result: OptimizeResult,
+        n_points: int,
+        n_samples: int,
+        levels: int,
+        zscale: str,
+        sample_source: Any,
+        minimum: Any,
+        n_minimum_search: int | None,
+        cmap: str,
+    ) -> None:
+        if zscale not in ("linear", "log"):
+            raise ValueError(f"zscale must be 'linear' or 'log', got {zscale!r}")
+        if not result.models:
+            raise ValueError(NO_MODEL)
+        self._tried, self._model, self._n_points = result.x_iters, result.models[-1], n_points
+        self._levels, self._zscale, self._cmap = levels, zscale, cmap
+        is_random = isinstance(sample_source, str) and sample_source == "random"
+        self._averaged = result.space.rvs(n_samples) if is_random else [_point(result, sample_source, n_minimum_search)]
+        self._marked = _point(result, minimum, n_minimum_search)
+
+    def draw(self, ax: Any, shown: Shown) -> None:
+        """Draws a line along one dimension."""
+        place, one, _ = shown
+        grid = _values(one, self._n_points)
+        ax.plot([_place(one, value) for value in grid], self._model.average(self._averaged, {place: grid}))
+        ax.axvline(_place(one, self._marked[place]), linestyle="--", color="r", lw=1)
+
+    def draw_pair(self, ax: Any, along_x: Shown, along_y: Shown, show_points: bool) -> None:
+        """Draws contours over two dimensions."""
+        from matplotlib.ticker import LogLocator
+
+        (column, one, _), (row, other, _) = along_x, along_y
+        x, y = _values(one, self._n_points), _values(other, self._n_points)
+        means = self._model.average(self._averaged, {row: y, column: x})
+        locator = LogLocator() if self._zscale == "log" else None
+        places = [_place(one, value) for value in x], [_place(other, value) for value in y]
+        ax.contourf(*places, means, self._levels, locator=locator, cmap=self._cmap)
+        if show_points:
+            seen = [(_place(one, point[column]), _place(other, point[row])) for point in self._tried]
+            ax.scatter(*zip(*seen, strict=True), c="k", s=10, lw=0.0)
+        marked = _place(one, self._marked[column]), _place(other, self._marked[row])
+        ax.scatter(*marked, c=["r"], s=100, lw=0.0, marker="*")
+
+
+def _improvements(ax: Any, x: Sequence[Any], mean: Any, std: Any, values: Any, show_highest: bool) -> None:
+    """Draws by how much the values at each point are expected to fall below the lowest one so far."""
+    lowest, std = values[np.isfinite(values)].min(), np.maximum(std, 1e-12)
+    z = (lowest - mean) / std
+    expected = (lowest - mean) * norm.cdf(z) + std * norm.pdf(z)
+    ax.plot(x, expected, "b", label="EI(x)")
+    ax.set_ylabel("EI(x)")
+    if show_highest:
+        highest = int(expected.argmax())
+        ax.plot(x[highest], expected[highest], "bo", markersize=6, label="Highest EI(x)")
 
 
 def _pyplot() -> Any:
@@ -232,10 +360,6 @@ def _shown(result: OptimizeResult, plot_dims: Sequence[Any] | None, labels: Sequ
     return [(place, one, name) for (place, one), name in zip(found, names, strict=True)]
 
 
-def _is(word: Any, wanted: str) -> bool:
-    return isinstance(word, str) and word == wanted
-
-
 def _point(result: OptimizeResult, word: Any, n_search: int | None) -> list[Any]:
     if not isinstance(word, str):
         if len(word) != result.space.n_dims:
@@ -272,13 +396,6 @@ def _evenly(one: Any, n: int) -> Any:
     """Positions along the scale of a dimension."""
     low, high = one._scaled([one.low, one.high])
     return np.linspace(low, high, n)
-
-
-def _contour(ax: Any, x: list[float], y: list[float], means: Any, levels: int, zscale: str, cmap: str) -> None:
-    from matplotlib.ticker import LogLocator
-
-    locator = LogLocator() if zscale == "log" else None
-    ax.contourf(x, y, means, levels, locator=locator, cmap=cmap)
 
 
 def _matrix(n: int, size: float, wspace: float, hspace: float, ax: Any) -> Any:

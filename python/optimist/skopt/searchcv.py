@@ -1,0 +1,5 @@
+"""The search for scikit-learn, as in `skopt.searchcv`."""
+
+from ..sklearn import BayesSearchCV
+
+__all__ = ["BayesSearchCV"]
