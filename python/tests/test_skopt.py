@@ -227,8 +227,16 @@ def test_spaces_are_read_as_scikit_optimize_reads_them() -> None:
     for wrong in ("abc", 3, (5, 1), (0, 10, "log-uniform")):
         with pytest.raises(ValueError):
             Space([wrong])
-    with pytest.raises(ValueError, match="same name"):
-        Space([Real(0, 1, name="a"), Real(0, 1, name="a")])
+
+
+def test_dimensions_may_have_the_same_name_where_nothing_is_meant_by_it() -> None:
+    same = [Real(0, 1, name="a"), Categorical(["p", "q"], name="b"), Integer(1, 3, name="a")]
+    space = Space(same)
+    assert space.dimension_names == ["a", "b", "a"] and space.names == ["a", "b", "a (2)"]
+    result = gp_minimize(lambda x: x[0] + x[2] + (x[1] == "p"), same, n_calls=12, random_state=0)
+    assert result.x[0] < 0.1 and result.x[1:] == ["q", 1]
+    with pytest.raises(ValueError, match="two dimensions have the same name: a, b, a; rename one of them"):
+        Space(same, constraint="a <= 0.5")
 
 
 # Callbacks

@@ -106,8 +106,10 @@ class Space:
         """The space as Optimist has it."""
         linear = () if callable(self.constraint) or self.constraint is None else self.constraint
         names = self.names
-        if len(set(names)) < len(names):
-            raise ValueError(f"two dimensions have the same name: {', '.join(names)}; rename one of them")
+        needs_names = bool(linear) or any(one.when for one in self.dimensions)
+        if len(set(names)) < len(names) or (needs_names and names != self.dimension_names):
+            given = ", ".join(self.dimension_names)
+            raise ValueError(f"two dimensions have the same name: {given}; rename one of them")
         known = dict(zip(names, self.dimensions, strict=True))
         return EngineSpace({name: self._parameter(one, known) for name, one in known.items()}, linear)
 
@@ -135,13 +137,14 @@ class Space:
 
     @property
     def names(self) -> list[str]:
-        """The name of each dimension; `X_0`, `X_1`, … for those without one."""
-        return [f"X_{i}" if one.name is None else one.name for i, one in enumerate(self.dimensions)]
+        """The name of each dimension: `X_0`, `X_1`, … for those without one, `a (2)` for the second one that is called `a`."""
+        found = self.dimension_names
+        return [f"{name} ({n + 1})" if (n := found[:i].count(name)) else name for i, name in enumerate(found)]
 
     @property
     def dimension_names(self) -> list[str]:
-        """The names as scikit-optimize calls them, which you can set."""
-        return self.names
+        """The names as you gave them, and `X_0`, `X_1`, … for dimensions without one. You can set them."""
+        return [f"X_{i}" if one.name is None else one.name for i, one in enumerate(self.dimensions)]
 
     @dimension_names.setter
     def dimension_names(self, names: Sequence[str]) -> None:
