@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from . import _native
 from ._errors import DeclarationError, StudyError
 from ._objective import Measured
-from ._space import Bool, Choice, Float, Parameter, Space, _is_equal
+from ._space import Bool, Choice, Float, Parameter, Space, _is_equal, labelled
 from ._trial import Trial
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Definer:
         """The value of a parameter that the trial has just declared."""
         with self.lock:
             known = self.parameters.setdefault(name, parameter)
-            if known != parameter:
+            if not _is_same(name, known, parameter):
                 raise DeclarationError(
                     f"parameter `{name}` was declared as {known} before, and now as {parameter}; declare it the same way in "
                     "every trial: with the widest range, or under a different name for each range"
@@ -99,8 +99,8 @@ class Definer:
             if name not in entry.called:
                 Space({name: parameter}).to_dict()  # raises if it can't be searched
                 entry.called[name] = entry.offered[name] if name in entry.offered else self._draw(trial.number, name)
-                trial.params[name] = entry.called[name]
-            return entry.called[name]
+            trial.params[name] = _option(name, known, parameter, entry.called[name])
+            return trial.params[name]
 
     # Results.
 
@@ -218,6 +218,21 @@ class Definer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, lock=threading.RLock())
         self.native = None if state["native"] is None else _native.Study.restore(state["native"])
+
+
+def _is_same(name: str, one: Parameter, other: Parameter) -> bool:
+    """Whether two declarations mean the same: options may be new objects in every trial, with the same names."""
+    if isinstance(one, Choice) and isinstance(other, Choice):
+        return list(labelled(name, one.options)) == list(labelled(name, other.options))
+    return one == other
+
+
+def _option(name: str, known: Parameter, declared: Parameter, value: Any) -> Any:
+    """The option of a declaration that the study knows as `value`; other parameters have it as it is."""
+    if not isinstance(known, Choice) or not isinstance(declared, Choice):
+        return value
+    names = (key for key, option in labelled(name, known.options).items() if option is value or _is_equal(option, value))
+    return labelled(name, declared.options)[next(names)]
 
 
 def _tells_apart(when: Mapping[str, Any], others: list[dict[str, Any]]) -> bool:

@@ -60,6 +60,31 @@ def test_a_range_that_changes_is_an_error_that_says_what_to_do() -> None:
         op.minimize(lambda trial: 1.0, trials=3)
 
 
+class Model:
+    """Like an estimator of scikit-learn: each one is equal to no other, and named by how it was made."""
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+
+    def __repr__(self) -> str:
+        return f"Model({self.depth})"
+
+
+def test_options_may_be_new_objects_in_every_trial() -> None:
+    def objective(trial: op.Trial) -> float:
+        models = [Model(1), Model(2)]
+        model = trial.choice("model", models)
+        assert model in models and trial.choice("model", models) is model is trial["model"], "one of those passed"
+        return model.depth + (trial.float("x", 0, 1) if model.depth == 2 else 0)
+
+    study = op.Study("s", direction="minimize", trials=12).run(objective)
+    assert [trial.state for trial in study.trials] == ["complete"] * 12
+    assert {repr(trial["model"]) for trial in study.trials} == {"Model(1)", "Model(2)"}
+    assert list(study.space.parameters["x"].when) == ["model"]  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="declare it the same way in every trial"):
+        study.ask().choice("model", [Model(3)])
+
+
 def test_a_parameter_of_several_branches_is_always_there() -> None:
     def objective(trial: op.Trial) -> float:
         layers = trial.int("layers", 1, 3)
