@@ -98,7 +98,7 @@ def measured(answer: Any, outcomes: Sequence[str] | None = None) -> Measured | F
         found = Measured(
             float_of(answer["value"], "the value"),
             None if noise is None else float_of(noise, "noise_std"),
-            None if note is None else str(note),
+            None if note is None else storable(str(note)),
             metrics_of(answer.get("metrics")),
         )
     else:
@@ -132,7 +132,7 @@ def _of_several(answer: Any, outcomes: Sequence[str]) -> Measured:
     note = further.get("note")
     told, noise_std = numbers_of(values, wanted), noise_of(further.get("noise_std"))
     check_noise(told, noise_std)
-    return Measured(told, noise_std, None if note is None else str(note), metrics_of(further.get("metrics")))
+    return Measured(told, noise_std, None if note is None else storable(str(note)), metrics_of(further.get("metrics")))
 
 
 def check_noise(told: float | dict[str, float], noise_std: float | dict[str, float] | None) -> None:
@@ -186,20 +186,36 @@ def metrics_of(metrics: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if metrics is None:
         return None
     if not isinstance(metrics, Mapping):
-        raise TypeError(f"metrics must be a dictionary, got {type(metrics).__name__}")
-    return {str(name): _json(value) for name, value in metrics.items()}
+        raise ReturnTypeError(f"metrics must be a dictionary, got {type(metrics).__name__}")
+    return {storable(str(name)): _json(value, name) for name, value in metrics.items()}
 
 
-def _json(value: Any) -> Any:
+def _json(value: Any, name: Any) -> Any:
     value = native(value)
+    if isinstance(value, int) and value.bit_length() > 63:
+        value = float_of(value, f"metric `{name}`")
     if isinstance(value, float) and not math.isfinite(value):
         return None  # JSON can't express it
+    if isinstance(value, str):
+        return storable(value)
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
     if isinstance(value, Mapping):
         return metrics_of(value)
     if isinstance(value, (list, tuple)):
-        return [_json(item) for item in value]
+        return [_json(item, name) for item in value]
     tolist = getattr(value, "tolist", None)
-    return value if tolist is None else _json(tolist())
+    if tolist is None:
+        raise ReturnTypeError(
+            f"metric `{name}`: cannot store a value of type {type(value).__name__}; "
+            "use numbers, strings, booleans, lists or dictionaries"
+        )
+    return _json(tolist(), name)
+
+
+def storable(text: str) -> str:
+    """A text as the log can store it: half a character, as in a file's name that isn't UTF-8, is written as its code."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def failure_of(error: BaseException) -> Failure:
@@ -207,11 +223,11 @@ def failure_of(error: BaseException) -> Failure:
     if isinstance(error, (Failed, Retry)):
         kind = "retried" if isinstance(error, Retry) else "infeasible"
         known = getattr(error, "values", None)
-        return Failure(kind, str(error) or ("retry" if kind == "retried" else "failed"), None, known_of(known))
+        return Failure(kind, storable(str(error)) or ("retry" if kind == "retried" else "failed"), None, known_of(known))
     if isinstance(error, StudyError):
-        return Failure("infeasible", str(error))
+        return Failure("infeasible", storable(str(error)))
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    return Failure("crashed", f"{type(error).__name__}: {error}".rstrip(": "), text[-4000:])
+    return Failure("crashed", storable(f"{type(error).__name__}: {error}".rstrip(": ")), storable(text)[-4000:])
 
 
 def known_of(values: Mapping[str, Any] | None) -> Measured | None:

@@ -36,7 +36,7 @@ class Oven:
         return x
 
 
-@pytest.mark.parametrize("objective", [bowl, lambda x: x, Oven().roast, Oven()], ids=str)
+@pytest.mark.parametrize("objective", [bowl, lambda x: x, Oven().roast, Oven()], ids=["function", "lambda", "method", "object"])
 def test_anything_that_can_be_called_is_an_objective(objective: object) -> None:
     best = op.minimize(objective, SPACE, trials=6, progress=False)  # type: ignore[arg-type]
     assert best.value is not None and len(best.study) == 6
@@ -183,6 +183,24 @@ def test_exceptions_are_failed_trials_with_their_traceback() -> None:
         op.minimize(divide, SPACE, trials=4)
 
 
+def test_a_name_that_is_not_utf_8_does_not_end_a_run() -> None:
+    name = os.fsdecode(b"no-\xff")
+    answers = iter([1.0, FileNotFoundError(name), op.Failed(name), {"value": 2.0, "note": name, "metrics": {name: [name]}}])
+
+    def objective(x: float) -> object:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    study = op.Study("s", SPACE, direction="minimize", trials=4).run(objective)
+    _, crashed, failed, told = study.trials
+    assert crashed.reason == r"FileNotFoundError: no-\udcff" and r"no-\udcff" in crashed.stderr
+    assert failed.reason == told.note == r"no-\udcff" and told.metrics == {r"no-\udcff": [r"no-\udcff"]}
+    study.fail(study.ask(), name, traceback=name)
+    assert study.trials[4].reason == r"no-\udcff"
+
+
 def test_an_objective_says_what_kind_of_failure_it_is() -> None:
     seen: list[float] = []
 
@@ -247,6 +265,8 @@ def test_a_value_that_is_not_finite_is_a_failed_trial(answer: object) -> None:
         (True, "a boolean"),
         ({"loss": 1}, "without `value`"),
         ({"value": 1, "cost": 3}, "put further numbers in `metrics`"),
+        ({"value": 1, "metrics": {"model": [object()]}}, "metric `model`: cannot store a value of type object; use numbers"),
+        ({"value": 1, "metrics": 3}, "metrics must be a dictionary"),
         (object(), "is of type object; return"),
     ],
 )
