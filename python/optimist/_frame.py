@@ -8,9 +8,12 @@ from typing import Any
 
 from ._errors import StudyError
 from ._objective import Measured, metrics_of
-from ._space import Space, native
+from ._space import Space, _is_equal, native
 
 Row = tuple[dict[str, Any], Measured | str | tuple[str, Measured]]
+
+#: What a row has in a column that isn't there.
+ABSENT = object()
 
 PLAIN = ("state", "value", "noise_std", "seconds", "source", "worker", "attempts", "reason", "note")
 
@@ -46,31 +49,57 @@ def columns_of(records: Sequence[Mapping[str, Any]], space: Space, outcomes: Seq
     return columns
 
 
-def imported(trials: Any, names: Sequence[str], value: str, outcomes: Sequence[str] | None = None) -> Iterator[Row]:
-    """Each row as parameters and a measurement, or the reason why there is none."""
+def imported(trials: Any, space: Space, value: str, outcomes: Sequence[str] | None = None) -> Iterator[Row]:
+    """Each row as parameters and a measurement, or the reason why there is none; rows that haven't ended are left out."""
     from ._study import rows
 
     for number, row in enumerate(rows(trials)):
         if not isinstance(row, Mapping):
             raise TypeError(f"row {number} must be a dictionary, got {type(row).__name__}")
-        params = {name: native(found) for name in names if not _is_missing(found := _cell(row, name))}
+        params = params_in(row, space)
         if not params:
             raise StudyError(f"row {number} has none of the study's parameters; its columns are {', '.join(map(str, row))}")
         if outcomes is not None:
-            yield params, _several(row, number, outcomes)
+            several = _several(row, number, outcomes)
+            if several is not None:
+                yield params, several
             continue
         if value not in row and "state" not in row:
             raise StudyError(f'row {number} has no column `{value}`; say which column has the value, as in value="loss"')
-        measured = None if row.get("state") == "failed" else _number(row.get(value), number, value)
+        measured = None if has_failed(row) else _number(row.get(value), number, value)
         if measured is None:
-            reason = row.get("reason")
-            yield params, reason if isinstance(reason, str) else "failed"
+            if not has_not_ended(row):
+                reason = row.get("reason")
+                yield params, reason if isinstance(reason, str) else "failed"
             continue
         yield params, Measured(measured, _number(row.get("noise_std"), number, "noise_std"), *_further(row))
 
 
-def _several(row: Mapping[str, Any], number: int, outcomes: Sequence[str]) -> Measured | str | tuple[str, Measured]:
-    """The outcomes in a row, or why some of them are missing."""
+def params_in(row: Mapping[str, Any], space: Space) -> dict[str, Any]:
+    """The parameters in a row, in columns called `NAME` or `params_NAME`. Empty cells are parameters that aren't active, unless
+    `None` is one of their choices."""
+    cells = {name: native(_cell(row, name)) for name in space.parameters}
+    params = {name: cell for name, cell in cells.items() if not _is_missing(cell)}
+    for name in [name for name, cell in cells.items() if name not in params and cell is not ABSENT]:
+        has_none = any(option is None for option in space._choices.get(name, {}).values())
+        when = space.parameters[name].when or {}
+        if has_none and all(other in params and _is_equal(params[other], value) for other, value in when.items()):
+            params[name] = None
+    return params
+
+
+def has_failed(row: Mapping[str, Any]) -> bool:
+    """Whether a row says that its trial has failed, in our words or Optuna's."""
+    return str(row.get("state")).lower() in ("failed", "fail", "pruned")
+
+
+def has_not_ended(row: Mapping[str, Any]) -> bool:
+    """Whether a row says that its trial has no result yet, or was cancelled."""
+    return str(row.get("state")).lower() in ("running", "waiting", "cancelled")
+
+
+def _several(row: Mapping[str, Any], number: int, outcomes: Sequence[str]) -> Measured | str | tuple[str, Measured] | None:
+    """The outcomes in a row, or why some of them are missing; `None` if it hasn't ended."""
     inner = row.get("values")
     values: dict[str, float] = {}
     noise: dict[str, float] = {}
@@ -84,8 +113,10 @@ def _several(row: Mapping[str, Any], number: int, outcomes: Sequence[str]) -> Me
             noise[name] = std
     measured = Measured(values, noise or None, *_further(row))
     missing = [name for name in outcomes if name not in values]
-    if not missing and row.get("state") != "failed":
+    if not missing and not has_failed(row):
         return measured
+    if has_not_ended(row):
+        return None
     if missing and "state" not in row:
         raise StudyError(
             f"row {number} has no number in the column `values_{missing[0]}`; if the trial failed, write `failed` in `state`"
@@ -118,11 +149,11 @@ def _cell(row: Mapping[str, Any], name: str) -> Any:
     if f"params_{name}" in row:
         return row[f"params_{name}"]
     inner = row.get("params")
-    return inner.get(name) if isinstance(inner, Mapping) else row.get(name)
+    return inner.get(name, ABSENT) if isinstance(inner, Mapping) else row.get(name, ABSENT)
 
 
 def _is_missing(value: Any) -> bool:
-    if value is None:
+    if value is None or value is ABSENT or type(value).__name__ in ("NAType", "NaTType"):  # the last two are pandas'
         return True
     value = native(value)
     return isinstance(value, float) and math.isnan(value)

@@ -163,8 +163,12 @@ class Space:
         return {name: self._encode(name, value) for name, value in params.items()}
 
     def _encode(self, name: str, value: Any) -> Any:
-        for key, known in self._choices.get(name, {}).items():
+        choices = self._choices.get(name, {}).items()
+        for key, known in choices:
             if known is value or _is_equal(known, value):
+                return key[1]
+        for key, known in choices if isinstance(value, list) else ():
+            if isinstance(known, tuple) and _is_equal(known, tuple(value)):  # JSON and polars make lists of tuples
                 return key[1]
         return plain(value, name)
 
@@ -196,8 +200,13 @@ def labelled(name: str, options: Sequence[Any] | Mapping[str, Any]) -> dict[Key,
     found: dict[Key, Any] = {}
     for value in options:
         key = _key(_label(name, value))
-        if key in found:
+        if key in found and (value is found[key] or _is_equal(value, found[key])):
             raise SpaceError(f"parameter `{name}`: choice `{key[1]}` is listed twice; remove one of the two")
+        if key in found:
+            raise SpaceError(
+                f"parameter `{name}`: two choices are called `{key[1]}`; "
+                'name the choices with a dictionary, as in op.Choice({"small": model})'
+            )
         found[key] = value
     return found
 

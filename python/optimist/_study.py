@@ -261,10 +261,11 @@ class Study:
             traceback: The traceback, stored with the trial.
             values: With several outcomes, those that were measured before it failed.
         """
-        from ._objective import known_of
+        from ._objective import known_of, storable
 
         number = number_of(trial)
-        is_news = self._engine_for(trial).fail(number, kind, str(reason), traceback, None, known_of(values))
+        traceback = None if traceback is None else storable(traceback)
+        is_news = self._engine_for(trial).fail(number, kind, storable(str(reason)), traceback, None, known_of(values))
         if not is_news and self.get_trial(number).state == "complete":
             raise StudyError(f"trial {number} is already complete; study.amend({number}, failed=True) takes its value back")
 
@@ -331,7 +332,7 @@ class Study:
         if trials is None:
             numbers = [one["trial"] for one in self._records() if one["state"] == "failed"]
         else:
-            numbers = [number_of(one) for one in ([trials] if isinstance(trials, (Trial, int)) else trials)]
+            numbers = [number_of(one) for one in (trials if isinstance(trials, Iterable) else [trials])]
         return self._engine.retry(numbers) if numbers else []
 
     def put_back(self, trial: Trial | int, reason: str = "put back") -> None:
@@ -361,16 +362,18 @@ class Study:
         try:
             yield trial
         except Exception as error:
-            why = failure_of(error)
-            values = getattr(error, "values", None) if isinstance(error, Failed) else None
-            self.fail(trial, why.reason, kind=why.kind, traceback=why.traceback, values=values)
+            if self._is_running(trial):
+                why = failure_of(error)
+                values = getattr(error, "values", None) if isinstance(error, Failed) else None
+                self.fail(trial, why.reason, kind=why.kind, traceback=why.traceback, values=values)
             if not isinstance(error, (Failed, Retry)):
                 raise
         except BaseException:
-            self.put_back(trial, "interrupted")
+            if self._is_running(trial):
+                self.put_back(trial, "interrupted")
             raise
         else:
-            if self.get_trial(trial.number).state == "running":
+            if self._is_running(trial):
                 self.put_back(trial, "nothing was told")
 
     def import_trials(self, trials: Any, *, value: str = "value") -> int:
@@ -378,7 +381,8 @@ class Study:
 
         Each row has the parameters, as `NAME` or `params_NAME`, and the value; `noise_std`, `note` and `metrics_NAME` are
         optional. These are the columns of `to_pandas`. With several outcomes, the values are in `values_NAME`. A row
-        without a value, or whose `state` is `failed`, is a failed trial.
+        without a value, or whose `state` is `failed`, is a failed trial; one that is `running`, `waiting` or `cancelled` is
+        left out.
 
         Args:
             trials: A pandas or polars data frame, or dictionaries.
@@ -387,7 +391,7 @@ class Study:
         from ._frame import imported
 
         space = self.space
-        rows = imported(trials, list(space.parameters), value, self._names())
+        rows = imported(trials, space, value, self._names())
         return self._engine.import_trials([(space.encode(params), outcome) for params, outcome in rows])
 
     # Results.
@@ -471,6 +475,7 @@ class Study:
 
         Args:
             points: A point, for which it returns a pair, or several points or a data frame, for which it returns a list of pairs.
+                A data frame may have other columns, too.
             outcome: Which outcome to predict, if there are several.
 
         >>> study = Study("line", {"x": (0.0, 1.0)}, direction="minimize")
@@ -479,9 +484,13 @@ class Study:
         >>> abs(mean - 0.5) < 0.1
         True
         """
-        is_one = isinstance(points, Mapping)
+        from ._frame import params_in
+
+        is_one, space = isinstance(points, Mapping), self.space
         several: list[Any] = [points] if is_one else list(rows(points))
-        predicted = self._engine.predict([self.space.encode(point) for point in several], self._number_of_outcome(outcome))
+        if is_frame(points):
+            several = [params_in(row, space) for row in several]
+        predicted = self._engine.predict([space.encode(point) for point in several], self._number_of_outcome(outcome))
         if predicted is None:
             raise StudyError("there is no model yet; tell the value of a trial first")
         return predicted[0] if is_one else predicted
@@ -659,6 +668,12 @@ class Study:
             self._definer.settle(number_of(trial))
         return self._engine
 
+    def _is_running(self, trial: Trial) -> bool:
+        """Whether a trial is running and can be stored; one that has declared no parameters can't."""
+        if self._definer is not None and not self._definer.parameters:
+            return False
+        return bool(self._engine_for(trial).trial(trial.number)["state"] == "running")
+
     def _names(self) -> tuple[str, ...] | None:
         return names_of(self._definition())
 
@@ -760,7 +775,10 @@ def _wanted(direction: str | None, outcomes: Mapping[str, Wanted] | None) -> dic
     if outcomes is None:
         return {"direction": _arguments.direction(direction)}
     if direction is not None:
-        raise StudyError("give a direction or outcomes, not both: each outcome has its own direction")
+        raise StudyError(
+            "give a direction or outcomes, not both: each outcome has its own direction. op.minimize and op.maximize are for "
+            "one value; for several, use op.Study(name, space, outcomes=…).run(objective)"
+        )
     return {"outcomes": written(outcomes)}
 
 
@@ -784,6 +802,11 @@ def measured_of(
     noise = noise_of(noise_std, None if isinstance(value, Mapping) else "give one number, 0 or more")
     check_noise(told, noise)
     return Measured(told, noise, None if note is None else _arguments.text(note, "note"), metrics_of(metrics))
+
+
+def is_frame(points: Any) -> bool:
+    """Whether these are rows of a pandas or polars data frame, in which empty cells are `None` or NaN."""
+    return hasattr(points, "to_dicts") or hasattr(points, "to_dict")
 
 
 def rows(points: Any) -> Iterable[Mapping[str, Any]]:

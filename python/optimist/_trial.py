@@ -108,6 +108,9 @@ class Trial(Declaring):
     def __getitem__(self, name: str) -> Any:
         return self.params[name]
 
+    def __hash__(self) -> builtins.int:
+        return hash(self.number)
+
     def tell(
         self,
         value: float | Mapping[str, float],

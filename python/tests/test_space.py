@@ -138,6 +138,7 @@ def test_tuples_and_lists_are_understood(written: object, expected: object) -> N
         ({"x": []}, ValueError, "has no choices"),
         ({"x": [1, 1]}, ValueError, "listed twice"),
         ({"x": [1, 1.0]}, ValueError, "listed twice"),
+        ({"x": [lambda: 1, lambda: 2]}, ValueError, "two choices are called `<lambda>`; name the choices with a dictionary"),
         ({}, ValueError, "the space has no parameters"),
         ({"x": 3}, TypeError, "cannot understand 3; give op.Float"),
         ({"x": ("a", "b")}, TypeError, "write choices as a list"),
@@ -162,8 +163,10 @@ def test_numpy_is_understood() -> None:
     for answer in (np.float64(1), np.float32(2), np.int64(3), np.array(4.0), np.array([5.0])):
         study.run(lambda x, k, answer=answer: answer, trials=1)
     assert [trial.value for trial in study.trials[2:]] == [1, 2, 3, 4, 5]
-    study.tell(trial, np.float64(0.5), metrics={"curve": np.array([1.0, 2.0])})
-    assert study.trials[0].metrics == {"curve": [1.0, 2.0]}
+    study.tell(trial, np.float64(0.5), metrics={"curve": np.array([1.0, 2.0]), "many": 10**30, "more": -(2**63)})
+    assert study.trials[0].metrics == {"curve": [1.0, 2.0], "many": 1e30, "more": -(2**63)}
+    study.fail(trial := study.ask())
+    assert study.retry(np.int64(trial.number)) == [trial.number]
 
 
 def test_scipy_is_understood() -> None:
@@ -225,7 +228,25 @@ def test_trials_become_data_frames() -> None:
         assert columns[-3:] == ["params_x", "params_k", "metrics_cost"]
     assert list(frame["state"]) == table["state"].to_list() == ["complete", "failed"]
     assert frame["datetime_start"].dt.tz is not None
-    other = op.Study("t", {"x": (0.0, 1.0), "k": ["a", None]}, direction="minimize")
-    known = frame[frame["params_k"].notna()]
-    assert other.import_trials(known) == len(known) and isinstance(known, pandas.DataFrame)
-    assert isinstance(table, polars.DataFrame)
+    assert isinstance(frame, pandas.DataFrame) and isinstance(table, polars.DataFrame)
+
+
+def test_data_frames_become_trials() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    space = {
+        "k": ["a", None],
+        "n": op.Int(1, 9, when={"k": "a"}),
+        "m": op.Choice([None, 1], when={"k": "a"}),
+        "layers": [(64, 64), None],
+    }
+    study = op.Study("s", space, direction="minimize", trials=8, optimizer="sobol")
+    for trial in study.ask(8):
+        study.tell(trial, 1.0 + trial.number)
+    frames = [study.to_pandas(), study.to_pandas().convert_dtypes(), study.to_polars(), study.to_dicts()]
+    assert isinstance(frames[0], pandas.DataFrame) and isinstance(frames[2], polars.DataFrame)
+    for frame in frames:
+        again = op.Study("t", space, direction="minimize")
+        assert again.import_trials(frame) == 8
+        assert [trial.params for trial in again.trials] == [trial.params for trial in study.trials], type(frame)
+        if not isinstance(frame, list):
+            assert again.predict(frame) == [study.predict(trial.params) for trial in study.trials]

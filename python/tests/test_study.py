@@ -93,6 +93,8 @@ def test_what_failed_is_tried_again(study: op.Study) -> None:
     assert study.retry(third) == [2] and study.retry() == [0, 1] and study.retry() == []
     assert [trial.number for trial in study.ask(3)] == [0, 1, 2]
     study.tell(first, 1.0)
+    with pytest.raises(TypeError, match="expected a trial or its number, got 'first'"):
+        study.retry(["first"])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="only failed and cancelled trials can be put back"):
         study.retry([first])
 
@@ -101,7 +103,7 @@ def test_a_space_may_become_wider(database: Path, caplog: pytest.LogCaptureFixtu
     study = op.Study("s", {"x": (0.0, 1.0), "k": ["a"]}, direction="minimize", storage=database)
     study.tell(study.ask(), 1.0)
     wider = op.Study("s", {"x": (0.0, 2.0), "k": ["a", "b"]}, direction="minimize", storage=database)
-    assert "has a wider space now" in caplog.text
+    assert "now has a wider space" in caplog.text
     wider.enqueue({"x": 1.5, "k": "b"})
     assert wider.ask()["x"] == 1.5 and wider.verify()
     with pytest.raises(ValueError, match="only wider bounds and further choices are possible"):
@@ -135,6 +137,22 @@ def test_a_block_tells_fails_or_puts_back(study: op.Study) -> None:
     with study.trial() as trial:
         pass
     assert trial.number == 3 and study.get_trial(3).state == "waiting", "nothing was told"
+
+
+def test_a_block_that_raises_after_telling_keeps_the_value_and_the_exception(study: op.Study) -> None:
+    for error in (ZeroDivisionError, KeyboardInterrupt):
+        with pytest.raises(error), study.trial() as trial:
+            trial.tell(1.0)
+            raise error
+    with pytest.raises(ZeroDivisionError), study.trial() as trial:
+        trial.fail("burnt")
+        raise ZeroDivisionError
+    assert [trial.state for trial in study.trials] == ["complete", "complete", "failed"]
+    declaring = op.Study("s", direction="minimize")
+    with pytest.raises(ZeroDivisionError), declaring.trial():
+        raise ZeroDivisionError("before any parameter was declared")
+    with declaring.trial():
+        pass
 
 
 def test_errors_are_the_built_in_ones_with_the_words_of_the_library(study: op.Study, database: Path) -> None:
@@ -252,6 +270,21 @@ def test_trials_from_elsewhere_are_imported_once(study: op.Study) -> None:
         study.import_trials([{"x": 0.3, "k": "b", "loss": 2}])
 
 
+def test_trials_that_have_not_ended_are_not_imported_as_failed(study: op.Study) -> None:
+    study.tell(study.ask(), 1.0)
+    study.fail(study.ask(), "burnt")
+    study.cancel(study.ask())
+    study.ask()
+    again = op.Study("again", study.space, direction="minimize")
+    assert again.import_trials(study.to_dicts()) == 2
+    assert [(trial.state, trial.reason) for trial in again.trials] == [("complete", None), ("failed", "burnt")]
+    optunas = [("COMPLETE", 1.0), ("PRUNED", 0.5), ("FAIL", None), ("RUNNING", None), ("WAITING", None)]
+    rows = [{"params_x": value or 0, "params_k": "a", "value": value, "state": state} for state, value in optunas]
+    other = op.Study("other", study.space, direction="minimize")
+    other.import_trials(rows)
+    assert [trial.state for trial in other.trials] == ["complete", "failed", "failed"]
+
+
 def test_what_a_user_holds_can_be_pickled_and_copied(study: op.Study, database: Path) -> None:
     trial = study.ask()
     study.tell(trial, 0.5)
@@ -265,6 +298,7 @@ def test_what_a_user_holds_can_be_pickled_and_copied(study: op.Study, database: 
     assert stored.trials[0].value == 1.0, "a copy of a stored study is the same study"
     for held in (study.best, study.space, study.verify(), op.GoUcb(), op.Failed("x"), trial):
         assert pickle.loads(pickle.dumps(held)) == held or isinstance(held, op.Failed)
+    assert {trial: "measured"}[copy.deepcopy(trial)] == "measured"
     with pytest.raises(KeyError) as caught:
         op.Study.load("x", storage=database)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
