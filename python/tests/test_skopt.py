@@ -105,8 +105,23 @@ def test_what_has_no_counterpart_says_what_to_use() -> None:
     for argument in ({"xi": 0.1}, {"kappa": 5.0}, {"acq_func": "PI"}, {"initial_point_generator": "lhs"}, {"n_points": 5}):
         with pytest.warns(UserWarning, match=f"{next(iter(argument))}=.* has no effect"):
             gp_minimize(f, [(0.0, 1.0)], n_calls=2, **argument)
-    with pytest.raises(ImportError, match="base_estimator"):
-        from optimist.skopt.learning import GaussianProcessRegressor  # noqa: F401
+    from optimist.skopt.acquisition import gaussian_ei
+    from optimist.skopt.learning import GaussianProcessRegressor  # an import alone does no harm
+    from optimist.skopt.learning.gaussian_process.kernels import Matern
+    from optimist.skopt.sampler import Lhs
+    from optimist.skopt.utils import cook_estimator
+
+    for missing, words in [
+        (GaussianProcessRegressor, r"skopt\.learning\.GaussianProcessRegressor .*: .*leave base_estimator out"),
+        (Matern, "skopt\\.learning\\.Matern .*: .*leave base_estimator out"),
+        (gaussian_ei, r"skopt\.acquisition\.gaussian_ei has no counterpart"),
+        (Lhs, "Space.rvs or scipy.stats.qmc"),
+        (cook_estimator, "pass points as x0"),
+        (Space.from_yaml, "pass the dimensions as a list"),
+        (Space.from_df, "pass the range of each column"),
+    ]:
+        with pytest.raises(NotImplementedError, match=words):
+            missing("a", b=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         skopt.forest_minimize(f, [(0.0, 1.0)], n_calls=2)

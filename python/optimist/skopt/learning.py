@@ -1,12 +1,17 @@
-"""No counterpart of `skopt.learning`: importing a name from here raises an error that says what to use."""
+"""No counterpart of `skopt.learning`: what's imported from here raises an error when it's called, and says what to use."""
 
+import sys
 from typing import Any
+
+from ._missing import placeholder
+
+ADVICE = "the engine has a model of its own; leave base_estimator out, or give it op.GoUcb(family=op.Family(…))"
+
+#: Where scikit-optimize has its kernels.
+sys.modules |= dict.fromkeys((f"{__name__}.gaussian_process", f"{__name__}.gaussian_process.kernels"), sys.modules[__name__])
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    raise ImportError(
-        f"skopt.learning.{name} has no counterpart in Optimist: "
-        "the engine has a model of its own; leave base_estimator out, or give it op.GoUcb(family=op.Family(…))"
-    )
+    return placeholder("learning", name, ADVICE)

@@ -101,6 +101,22 @@ class Space:
             self.constraint = texts
         self.engine  # noqa: B018 (whether the engine can search it)
 
+    @staticmethod
+    def from_yaml(*args: Any, **kwargs: Any) -> Space:
+        """Raises an error that says what to use."""
+        raise NotImplementedError(
+            "Space.from_yaml has no counterpart in Optimist: read the file yourself and pass the dimensions as a list, such as "
+            "[Real(0, 1, name='a'), Categorical(['x', 'y'], name='b')]"
+        )
+
+    @staticmethod
+    def from_df(*args: Any, **kwargs: Any) -> Space:
+        """Raises an error that says what to use."""
+        raise NotImplementedError(
+            "Space.from_df has no counterpart in Optimist: pass the range of each column, such as "
+            "Space([(df[name].min(), df[name].max()) for name in df])"
+        )
+
     @property
     def engine(self) -> EngineSpace:
         """The space as Optimist has it."""

@@ -13,6 +13,7 @@ from scipy.optimize import OptimizeResult
 
 from .._packages import needed
 from ._dimensions import Dimension, Integer, Real, check_random_state
+from ._missing import placeholder
 from ._result import create_result
 
 __all__ = [
@@ -29,6 +30,12 @@ __all__ = [
 
 #: How many points around the best one to compare, and how far away they are, as a share of each range.
 REFINED, STEPS = 400, (0.1, 0.03, 0.01, 0.003, 0.001)
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("cook_"):
+        return placeholder("utils", name, "the engine has its own model and spreads its first points itself; pass points as x0")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def dump(res: OptimizeResult, filename: str | os.PathLike[str], store_objective: bool = True, **kwargs: Any) -> None:
