@@ -6,6 +6,7 @@ back, and if storage can't be written for a while, the run retries.
 
 from __future__ import annotations
 
+import math
 import pickle
 import threading
 import time
@@ -38,6 +39,7 @@ class Claims:
 
     def __init__(self, study: Study, timeout: float | None = None, trials: int | None = None) -> None:
         plan = study.plan
+        timeout = None if timeout is None or timeout == math.inf else _arguments.finite(timeout, "timeout")
         limits = [limit for limit in (timeout, plan.get("max_time")) if limit is not None]
         self.study = study
         self.deadline = time.monotonic() + min(limits) if limits else None

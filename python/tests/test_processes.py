@@ -67,6 +67,20 @@ def test_a_fork_after_an_ask_can_ask() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_while_another_thread_asks_an_optimizer_can_ask() -> None:
+    optimizer, is_over = op.Optimizer(SPACE, trials=200), threading.Event()
+    for _ in range(30):
+        point = optimizer.ask()
+        optimizer.tell(point, -bowl(**point))
+    busy = threading.Thread(target=lambda: [optimizer.recommend() for _ in iter(is_over.is_set, True)])
+    busy.start()
+    statuses = [in_fork(lambda: bool(optimizer.ask())) for _ in range(5)]
+    is_over.set()
+    busy.join()
+    assert statuses == [0] * 5
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_fork_has_a_connection_of_its_own(storage: str) -> None:
     study = warm(storage=storage)
     assert in_fork(lambda: [told(study) for _ in range(3)] == [15, 16, 17]) == 0

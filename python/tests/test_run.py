@@ -315,6 +315,9 @@ def test_a_run_ends_in_time() -> None:
     start = time.monotonic()
     study.run(lambda x: time.sleep(0.05) or x, timeout=0.3)
     assert time.monotonic() - start < 5 and 1 <= len(study) < 100
+    assert len(op.Study("s", SPACE, direction="minimize", trials=2).run(bowl, timeout=math.inf)) == 2
+    with pytest.raises(ValueError, match="timeout must be a finite number, got '10'"):
+        study.run(bowl, timeout="10")  # type: ignore[arg-type]
 
 
 def test_the_target_ends_a_study() -> None:
