@@ -45,6 +45,14 @@ def positive(value: Any, what: str, high: float = math.inf) -> float:
     return number
 
 
+def several(values: Any, what: str) -> list[Any]:
+    """Checks that there is a number for each weight."""
+    try:
+        return list(values)
+    except TypeError:
+        raise TypeError(f"{what} must be a list with a number for each weight, got {values!r}") from None
+
+
 def seed(value: Any) -> int:
     """Checks a seed."""
     value = native(value)

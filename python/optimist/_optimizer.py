@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, overload
@@ -76,7 +77,19 @@ class Optimizer:
         self.why: dict[str, Any] = {}
         """How the last of them was found, in the form in which a study's log has it."""
         self._calls: list[tuple[str, tuple[Any, ...]]] = []
-        self._engine = self._build()
+        self._own, self._process = self._build(), os.getpid()
+
+    @property
+    def _engine(self) -> _native.Optimizer:
+        if self._process != os.getpid():  # a fork: a thread that's only in the parent may be using the engine
+            self._again()
+        return self._own
+
+    def _again(self) -> None:
+        """Builds the engine anew and repeats all calls."""
+        self._own, self._process = self._build(), os.getpid()
+        for what, arguments in self._calls:
+            getattr(self._own, what)(*arguments)
 
     def _build(self) -> _native.Optimizer:
         method, trials, seed = self._made_with
@@ -184,7 +197,10 @@ class Optimizer:
             raise StudyError('only the preset "theory" reports its rounds; use op.Optimizer(space, op.GoUcb("theory"))')
         if (w_star is None) != (optimum is None):
             raise StudyError("give both w_star and optimum, or neither")
-        truth = None if w_star is None or optimum is None else ([float(w) for w in w_star], float(optimum))
+        truth = None
+        if w_star is not None:
+            weights = [_arguments.finite(w, "w_star") for w in _arguments.several(w_star, "w_star")]
+            truth = (weights, _arguments.finite(optimum, "optimum"))
         return pandas.DataFrame(self._engine.round_reports(truth))
 
     def encode(self, point: Point) -> list[float]:
@@ -205,7 +221,7 @@ class Optimizer:
             return think()
         except BaseException:
             if isinstance(self._made_with[0], GoUcb) and isinstance(self._made_with[0].family, Family):
-                self.__setstate__(self.__getstate__())
+                self._again()
             raise
 
     def _do(self, what: str, *arguments: Any) -> None:
@@ -215,13 +231,11 @@ class Optimizer:
     # Copies: the same calls on a new one.
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_engine"}
+        return {key: value for key, value in self.__dict__.items() if key != "_own"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._engine = self._build()
-        for what, arguments in self._calls:
-            getattr(self._engine, what)(*arguments)
+        self._again()
 
 
 def _is_several(points: Any) -> bool:

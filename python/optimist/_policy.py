@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
+from . import _arguments
 from ._errors import StudyError
 from ._packages import needed
 
@@ -49,6 +50,9 @@ class Family:
     def table(self) -> dict[str, Any]:
         """The family as the engine calls it."""
         value, grad_w, grad_x = self.value, self.grad_w, self.grad_x
+        for name, function in (("value", value), ("grad_w", grad_w), ("grad_x", grad_x)):
+            if not (callable(function) or (function is None and name != "value")):
+                raise TypeError(f"the {name} of a family must be a function of w and x, got {type(function).__name__}")
         if self.differentiate == "jax":
             jax = needed("jax", 'differentiate="jax"', "JAX", "jax")
             value, grad_w, grad_x = (
@@ -62,13 +66,18 @@ class Family:
             raise StudyError(f'differentiate must be "jax" or "autograd", got {self.differentiate!r}')
         return {
             "value": partial(_numbers, value),
-            "n_weights": self.n_weights,
+            "n_weights": _arguments.whole(self.n_weights, "n_weights", 1, 100_000),
             "grad_w": None if grad_w is None else partial(_numbers, grad_w),
             "grad_x": None if grad_x is None else partial(_numbers, grad_x),
-            "prior_mean": None if self.prior_mean is None else [float(one) for one in self.prior_mean],
-            "prior_std": None if self.prior_std is None else [float(one) for one in self.prior_std],
+            "prior_mean": self._prior("prior_mean", _arguments.finite),
+            "prior_std": self._prior("prior_std", _arguments.positive),
             "scaled": self.scaled,
         }
+
+    def _prior(self, name: str, check: Callable[[Any, str], float]) -> list[float] | None:
+        """The prior's mean or standard deviation, checked."""
+        values = getattr(self, name)
+        return None if values is None else [check(one, name) for one in _arguments.several(values, name)]
 
 
 class GoUcb:

@@ -169,8 +169,16 @@ def test_what_goes_wrong_in_a_family_is_raised() -> None:
             optimizer.tell(optimizer.ask(), float(i))
     with pytest.raises(ValueError, match="only `go-ucb` takes|a study cannot store your own family"):
         op.Study("s", {"x": (0.0, 1.0)}, direction="minimize", optimizer=op.GoUcb(family=op.Family(rate, 3)))
-    with pytest.raises(ValueError, match="the prior has 2 numbers"):
-        op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(family=op.Family(rate, 3, prior_std=[1, 1])))
+    for family, error, words in (
+        (op.Family(rate, 3, prior_std=[1, 1]), ValueError, "the prior has 2 numbers"),
+        (op.Family(rate, 3, prior_std=[1, 0, 1]), ValueError, "prior_std must be above 0"),
+        (op.Family(rate, 3, prior_mean=0.5), TypeError, "prior_mean must be a list with a number for each weight"),  # type: ignore[arg-type]
+        (op.Family(rate, -1), ValueError, "n_weights must be a whole number from 1"),
+        (op.Family(3, 3), TypeError, "the value of a family must be a function"),  # type: ignore[arg-type]
+        (op.Family(rate, 3, grad_x=[1.0]), TypeError, "the grad_x of a family must be a function"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(error, match=words):
+            op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(family=family))
 
 
 def test_ctrl_c_leaves_a_family_and_an_optimizer_that_can_go_on() -> None:
@@ -213,6 +221,10 @@ def test_the_proofs_report_each_round() -> None:
     assert {"beta_t", "u_t", "regret_bound", "cumulative_regret_bound"} <= set(reports.columns)
     with pytest.raises(ValueError, match="both w_star and optimum"):
         optimizer.round_reports(optimum=1.0)
+    with pytest.raises(ValueError, match="w_star is of length 1, and the family has 2 weights; give one number"):
+        optimizer.round_reports(w_star=[0.5], optimum=0.5)
+    with pytest.raises(ValueError, match="w_star must be a finite number, got nan"):
+        optimizer.round_reports(w_star=[0.5, math.nan], optimum=0.5)
     paper = op.Optimizer({"x": (0.0, 1.0)}, op.GoUcb(preset="paper", hidden=[5]), trials=6)
     for _ in range(6):
         params = paper.ask()

@@ -141,7 +141,7 @@ impl GoUcb {
     /// `theory`. The balls of all rounds are computed again, which takes as long as the first time.
     ///
     /// # Errors
-    /// If ŵ_0 cannot be fitted.
+    /// If ŵ_0 cannot be fitted, or if w* has another number of weights than the family.
     pub fn round_reports(
         &self,
         history: &History,
@@ -151,8 +151,13 @@ impl GoUcb {
         if self.rounds(history).next().is_none() {
             return Ok(Vec::new());
         }
-        let mut ledger = Ledger::new(proof.clone(), truth);
         let family = surrogate.family();
+        if let Some(got) = truth.as_ref().map(|truth| truth.w_star.len())
+            && got != family.n_weights()
+        {
+            return Err(OracleError::WrongWeights { got, wanted: family.n_weights() });
+        }
+        let mut ledger = Ledger::new(proof.clone(), truth);
         let phase_one = surrogate.phase_one(history);
         phase_one.iter().for_each(|told| ledger.explored(&*family, &self.frame.apply(&told.x)));
         let mut state = surrogate.start(history)?;

@@ -63,6 +63,14 @@ pub enum OracleError {
         /// Entries of `noise_std`.
         noises: usize,
     },
+    /// A weight vector that doesn't belong to the family.
+    #[error("w_star is of length {got}, and the family has {wanted} weights; give one number for each weight")]
+    WrongWeights {
+        /// How many there are.
+        got: usize,
+        /// How many the family has.
+        wanted: usize,
+    },
     /// An observation that no weights can explain.
     #[error(
         "observation {index}: y = {y} with noise_std = {noise_std}; y must be finite, noise_std finite and above 0"
