@@ -81,7 +81,7 @@ pub fn minimize(
     mut f: impl FnMut(&Assignment) -> f64,
 ) -> Result<Best, RunError> {
     let best = maximize(space, trials, seed, |params| -f(params))?;
-    Ok(Best { value: -best.value, mean: -best.mean, ..best })
+    Ok(Best { value: 0.0 - best.value, mean: 0.0 - best.mean, ..best }) // never -0
 }
 
 #[cfg(test)]
@@ -100,6 +100,8 @@ mod tests {
         assert!((best.value - 5.0).abs() < 0.01 && (best.mean - 5.0).abs() < 0.1, "{best:?}");
         let mirrored = maximize(line(), 20, 0, |params| -(params.float("x") - 1.0).powi(2) - 5.0).unwrap();
         assert_eq!((mirrored.params, mirrored.value, mirrored.mean), (best.params, -best.value, -best.mean));
+        let flat = minimize(line(), 5, 0, |_| 0.0).unwrap();
+        assert!(flat.value.is_sign_positive() && flat.mean.is_sign_positive(), "{flat:?}");
     }
 
     #[test]
