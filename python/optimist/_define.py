@@ -90,17 +90,23 @@ class Definer:
         """The value of a parameter that the trial has just declared."""
         with self.lock:
             known = self.parameters.setdefault(name, parameter)
-            if not _is_same(name, known, parameter):
-                raise DeclarationError(
-                    f"parameter `{name}` was declared as {known} before, and now as {parameter}; declare it the same way in "
-                    "every trial: with the widest range, or under a different name for each range"
-                )
+            same_as(name, known, parameter, f"parameter `{name}` was declared before as")
             entry = self.entries[trial.number]
             if name not in entry.called:
                 Space({name: parameter}).to_dict()  # raises if it can't be searched
                 entry.called[name] = entry.offered[name] if name in entry.offered else self._draw(trial.number, name)
-            trial.params[name] = _option(name, known, parameter, entry.called[name])
+            trial.params[name] = option(name, known, parameter, entry.called[name])
             return trial.params[name]
+
+    def completed(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """A point of the engine with values for those parameters that are missing: some trials may not call them."""
+        with self.lock:
+            assert self.space is not None
+            point = self.space.decode(params)
+            for name, parameter in self.space.parameters.items():
+                if name not in point and _is_active(parameter, point):
+                    point[name] = self._draw(len(self.entries), name)
+            return self.space.encode(point)
 
     # Results.
 
@@ -163,8 +169,7 @@ class Definer:
         """The trial as a point of the space: the values it called, was offered, or would be given."""
         entry, point = self.entries[number], dict[str, Any]()
         for name, parameter in space.parameters.items():
-            when = parameter.when or {}
-            if all(other in point and _is_equal(point[other], value) for other, value in when.items()):
+            if _is_active(parameter, point):
                 if name not in entry.called and name not in entry.offered:
                     entry.offered[name] = self._draw(number, name)
                 point[name] = entry.called.get(name, entry.offered.get(name))
@@ -220,18 +225,33 @@ class Definer:
         self.native = None if state["native"] is None else _native.Study.restore(state["native"])
 
 
-def _is_same(name: str, one: Parameter, other: Parameter) -> bool:
-    """Whether two declarations mean the same: options may be new objects in every trial, with the same names."""
-    if isinstance(one, Choice) and isinstance(other, Choice):
-        return list(labelled(name, one.options)) == list(labelled(name, other.options))
-    return one == other
+def _is_active(parameter: Parameter, point: Mapping[str, Any]) -> bool:
+    when = parameter.when or {}
+    return all(other in point and _is_equal(point[other], value) for other, value in when.items())
 
 
-def _option(name: str, known: Parameter, declared: Parameter, value: Any) -> Any:
+def same_as(name: str, known: Parameter, declared: Parameter, what: str) -> None:
+    """Checks that a parameter is declared as it's known. Options may be new objects each time, with the same names.
+
+    Raises:
+        DeclarationError: If it isn't.
+    """
+    if isinstance(known, Choice) and isinstance(declared, Choice):
+        is_same = list(labelled(name, known.options)) == list(labelled(name, declared.options))
+    else:
+        is_same = known == declared
+    if not is_same:
+        raise DeclarationError(
+            f"{what} {known}, and now it's {declared}; declare it the same way in every trial: with the widest range, or under "
+            "a different name for each range"
+        )
+
+
+def option(name: str, known: Parameter, declared: Parameter, value: Any) -> Any:
     """The option of a declaration that the study knows as `value`; other parameters have it as it is."""
     if not isinstance(known, Choice) or not isinstance(declared, Choice):
         return value
-    names = (key for key, option in labelled(name, known.options).items() if option is value or _is_equal(option, value))
+    names = (key for key, known in labelled(name, known.options).items() if known is value or _is_equal(known, value))
     return labelled(name, declared.options)[next(names)]
 
 

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _arguments, _native
@@ -340,8 +341,12 @@ class Study:
         self._engine_for(trial).put_back(number_of(trial), reason)
 
     def enqueue(self, params: Mapping[str, Any]) -> None:
-        """Queues a point of your own: the next `ask` returns it."""
-        self._engine.enqueue(self.space.encode(params))
+        """Queues a point of your own: the next `ask` returns it.
+
+        If the objective declares its parameters, you can leave some out; they get random values.
+        """
+        point = self.space.encode(params)
+        self._engine.enqueue(point if self._definer is None else self._definer.completed(point))
 
     @contextmanager
     def trial(self, number: int | None = None) -> Iterator[Trial]:
@@ -711,7 +716,10 @@ class Study:
             raise SpaceError(f"parameter `{name}` is not in the space of study `{self.name}`; declare it there")
         if name not in trial.params:
             raise SpaceError(f"parameter `{name}` is active only when {dict(known.when or {})}; ask for it only then")
-        return trial.params[name]
+        from ._define import option, same_as
+
+        same_as(name, replace(known, when=None), parameter, f"study `{self.name}` has parameter `{name}` as")
+        return option(name, known, parameter, trial.params[name])
 
     def _records(self) -> list[dict[str, Any]]:
         if self._definer is not None and self._definer.native is None:

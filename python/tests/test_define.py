@@ -1,6 +1,7 @@
 """Define-by-run: the space is learnt from the calls."""
 
 import copy
+from pathlib import Path
 
 import pytest
 
@@ -119,6 +120,33 @@ def test_ask_and_tell_work_without_a_space() -> None:
     assert abs(study.best.params["x"] - 1) < 0.1
     stored = op.Study("t", study.space, direction="maximize")
     assert stored.run(lambda trial: trial.float("x", 0, 4), trials=3).verify()
+
+
+def test_a_study_with_a_space_wants_the_same_declarations(database: Path) -> None:
+    study = op.Study("s", direction="minimize", trials=8).run(models)
+    stored = op.Study("t", study.space, direction="minimize", storage=database)
+    assert stored.run(models, trials=3).verify()
+    loaded = op.Study.load("t", storage=database)
+    assert loaded.run(models, trials=2).verify(), "its options have names only; the objective has the objects"
+    with pytest.raises(ValueError, match=r"study `t` has parameter `n` as Int\(low=1, high=3.* now it's Int\(low=1, high=9"):
+        loaded.run(lambda trial: trial.int("n", 1, 9))
+
+
+def models(trial: op.Trial) -> float:
+    return trial.choice("model", [Model(1), Model(2)]).depth + trial.int("n", 1, 3)  # type: ignore[no-any-return]
+
+
+def test_a_point_of_your_own_needs_no_value_that_nobody_looks_at() -> None:
+    def objective(trial: op.Trial) -> float:
+        layers = trial.int("layers", 1, 3)
+        return sum(trial.int(f"units{i}", 1, 9) for i in range(layers))
+
+    study = op.Study("s", direction="minimize", trials=25).run(objective, trials=20)
+    assert not study.space.parameters["units1"].when, "trials with 2 and 3 layers have it"
+    study.enqueue({"layers": 1, "units0": 7})
+    assert study.run(objective, trials=1).trials[20].value == 7
+    with pytest.raises(ValueError, match="parameter `units0`: 10 is outside its range"):
+        study.enqueue({"layers": 1, "units0": 10})
 
 
 def test_a_study_without_a_space_lives_in_memory() -> None:
