@@ -174,9 +174,10 @@ def test_an_optimizer_goes_on_after_a_copy_and_a_pickle() -> None:
 
 
 def test_update_next_suggests_anew() -> None:
-    optimizer = skopt.Optimizer(BRANIN, random_state=0)
+    optimizer = skopt.Optimizer(BRANIN, random_state=0, acq_func_kwargs={"xi": 0.01})
     optimizer.run(branin, 12)
     before = optimizer.ask()
+    assert optimizer.acq_func_kwargs == {"xi": 0.01}  # which scripts change before they call update_next
     optimizer.update_next()
     assert optimizer._pending == [] and optimizer.ask() != before and len(optimizer.Xi) == 12
 

@@ -85,7 +85,7 @@ class Optimizer:
         )
         self.rng = check_random_state(random_state)
         self.space = Space(dimensions, constraint=space_constraint)
-        self.acq_func, self.avoid_duplicates = acq_func, avoid_duplicates
+        self.acq_func, self.acq_func_kwargs, self.avoid_duplicates = acq_func, dict(acq_func_kwargs or {}), avoid_duplicates
         self.n_initial_points_ = n_initial_points
         self.max_model_queue_size = model_queue_size
         self.method = _arguments.method_of(base_estimator, n_initial_points)
