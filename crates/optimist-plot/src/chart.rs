@@ -1,5 +1,7 @@
 //! Axes, their ticks, and the frame of a chart.
 
+use std::cmp::Ordering;
+
 use optimist::space::{Kind, Value};
 use optimist_study::view::number::significant;
 
@@ -87,6 +89,15 @@ impl Axis {
         }
     }
 
+    /// The end that a value lies beyond, if it does: it is drawn there.
+    pub fn beyond(&self, value: f64) -> Option<Ordering> {
+        match self {
+            Self::Linear { low, .. } if value < *low => Some(Ordering::Less),
+            Self::Linear { high, .. } if value > *high => Some(Ordering::Greater),
+            _ => None,
+        }
+    }
+
     /// How wide the column of a choice is.
     pub fn column(&self) -> Option<f64> {
         match self {
@@ -118,7 +129,8 @@ fn linear_ticks(low: f64, high: f64, most: usize, least: f64) -> Vec<(f64, Strin
     let size = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|part| part * size).into_iter().find(|step| *step >= rough);
     let Some(step) = step.filter(|step| step.is_normal()) else { return vec![(low, significant(low, 4))] };
-    let digits = ((low.abs().max(high.abs()) / step).log10().ceil() as usize + 1).clamp(2, 16);
+    // At least five, so that thousands are written out.
+    let digits = ((low.abs().max(high.abs()) / step).log10().ceil() as usize + 1).clamp(5, 16);
     let first = (low / step).ceil();
     (0..=most + 1)
         .map(|i| (first + i as f64) * step)
@@ -236,6 +248,23 @@ impl Chart {
     }
 }
 
+/// A dot, or, where the point lies beyond the end of an axis, a triangle that points there.
+pub fn mark(at: Point, across: Option<Ordering>, up: Option<Ordering>, radius: f64) -> Shape {
+    let (x, y) = at;
+    let side = |end: Ordering| if end == Ordering::Less { -1.0 } else { 1.0 };
+    match (across.map(side), up.map(side)) {
+        (_, Some(up)) => {
+            let base = y + 9.0 * up;
+            Shape::Area { points: vec![(x, y + up), (x - 4.5, base), (x + 4.5, base)] }
+        }
+        (Some(across), None) => {
+            let base = x - 9.0 * across;
+            Shape::Area { points: vec![(x - across, y), (base, y - 4.5), (base, y + 4.5)] }
+        }
+        (None, None) => Shape::Dot { at, radius },
+    }
+}
+
 /// A mark in a legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sample {
@@ -268,6 +297,28 @@ mod tests {
             all.dedup();
             assert!(n >= 2 && all.len() == n, "{all:?}");
         }
+    }
+
+    #[test]
+    fn thousands_are_written_out() {
+        assert_eq!(
+            labels(&Axis::Linear { low: -500.0, high: 2500.0 }),
+            ["-500", "0", "500", "1000", "1500", "2000", "2500"]
+        );
+        assert_eq!(labels(&Axis::Linear { low: 0.0, high: 2e6 }).last().unwrap(), "2e6");
+    }
+
+    #[test]
+    fn a_value_off_the_scale_is_a_triangle_and_no_dot() {
+        let y = Axis::Linear { low: 0.0, high: 1.0 };
+        let is_dot = |value| matches!(mark((5.0, 50.0), None, y.beyond(value), 3.0), Shape::Dot { .. });
+        assert_eq!([-1.0, 0.0, 0.5, 1.0, 2.0].map(is_dot), [false, true, true, true, false]);
+        let tip = |across: f64, up: f64| match mark((5.0, 50.0), y.beyond(across), y.beyond(up), 3.0) {
+            Shape::Area { points } => (points[0].0 - points[1].0, points[0].1 - points[1].1),
+            other => panic!("{other:?} is no triangle"),
+        };
+        assert!(tip(0.5, -1.0).1 > 0.0 && tip(0.5, 2.0).1 < 0.0, "down and up");
+        assert!(tip(-1.0, 0.5).0 < 0.0 && tip(2.0, 0.5).0 > 0.0, "left and right");
     }
 
     #[test]

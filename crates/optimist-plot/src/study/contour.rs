@@ -10,10 +10,13 @@ use super::series::{Series, Standing};
 use super::slices::{MOST_POINTS, jitter, thinned, what_is_drawn};
 use super::surrogate::{Surrogate, by_outcome, trust};
 use super::{Plot, PlotKind, describe};
-use crate::canvas::{Anchor, Canvas, Shape, colour};
+use crate::canvas::{Anchor, Canvas, Shape, colour, cut};
 use crate::chart::{Axis, Chart};
 
 pub const TITLE: &str = "Contour";
+
+/// Beyond this many letters a title would run into the colours beside it.
+const MOST_LETTERS: usize = 36;
 
 /// Cells across and up, between which colours change.
 const CELLS: (usize, usize) = (96, 72);
@@ -76,7 +79,7 @@ fn most_important(state: &State, models: &[Surrogate]) -> Option<(usize, usize)>
 
 fn draw(state: &State, series: &Series<'_>, x: &Parameter, y: &Parameter, joint: &JointDependence) -> Canvas {
     let (x_axis, y_axis) = (Axis::of(&x.kind), Axis::of(&y.kind));
-    let title = series.titled(&format!("{} against {}", y.name, x.name));
+    let title = cut(&series.titled(&format!("{} against {}", y.name, x.name)), MOST_LETTERS);
     let mut chart = Chart::new(560.0, 420.0, &title, &x_axis, &x.name, &y_axis);
     let scale = Scale::of(series, joint);
     draw_cells(

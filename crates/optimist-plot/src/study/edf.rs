@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::history::Trace;
 use super::series::Series;
-use super::{NARROW, Plot, PlotKind};
+use super::{NARROW, Plot, PlotKind, WIDE};
 use crate::canvas::{Canvas, Shape, colour};
 use crate::chart::{Axis, Chart};
 
@@ -59,7 +59,8 @@ fn draw(state: &State, series: &Series<'_>) -> Canvas {
     let y = Axis::Linear { low: 0.0, high: 1.0 };
     let label = format!("{} ({})", series.name(), series.direction().word());
     let title = series.heading("part of trials this good or worse");
-    let mut chart = Chart::new(NARROW, 300.0, &title, &x, &label, &y);
+    let width = if series.is_one { WIDE } else { NARROW };
+    let mut chart = Chart::new(width, 300.0, &title, &x, &label, &y);
     let values = steps(state, series);
     let n = values.len();
     let drawn = n.min(MOST_STEPS);

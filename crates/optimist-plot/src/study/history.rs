@@ -1,5 +1,6 @@
 //! Values over trials, and the best so far: the value of the goal, the hypervolume of several goals, or how many trials are feasible.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use optimist_study::{Direction, Search, State, Trial, TrialState};
@@ -8,7 +9,7 @@ use serde_json::Value;
 use super::series::{Series, Standing};
 use super::{NARROW, Plot, PlotKind, WIDE, describe};
 use crate::canvas::{Canvas, Point, Shape, colour};
-use crate::chart::{Axis, Chart, Sample};
+use crate::chart::{Axis, Chart, Sample, mark};
 
 /// The size of the chart that says how the study stands; the others are smaller.
 const MAIN: (f64, f64) = (WIDE, 340.0);
@@ -116,7 +117,7 @@ fn chart(state: &State, series: Option<&Series<'_>>, trace: Option<Trace>, size:
         for &(number, value) in values {
             let at = chart.at(x.position(number as f64), y.position(value));
             let title = is_titled.then(|| describe(&trials[number]));
-            chart.canvas.add_trial(shade(number), mark(value, &y, at, radius), number, title);
+            chart.canvas.add_trial(shade(number), mark(at, None, y.beyond(value), radius), number, title);
         }
     }
     let at = |(number, best): (usize, f64)| chart.at(x.position(number as f64), y.position(best));
@@ -125,33 +126,6 @@ fn chart(state: &State, series: Option<&Series<'_>>, trace: Option<Trace>, size:
         chart.canvas.line(colour::BEST, stairs, 2.0);
     }
     chart.canvas
-}
-
-/// An edge of a chart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Above,
-    Below,
-}
-
-/// The edge that a value lies beyond.
-fn beyond(value: f64, y: &Axis) -> Option<Side> {
-    match y {
-        Axis::Linear { low, .. } if value < *low => Some(Side::Below),
-        Axis::Linear { high, .. } if value > *high => Some(Side::Above),
-        _ => None,
-    }
-}
-
-/// A dot, or a triangle that points at the edge that a value lies beyond.
-fn mark(value: f64, y: &Axis, at: (f64, f64), radius: f64) -> Shape {
-    let side = match beyond(value, y) {
-        Some(Side::Below) => 1.0,
-        Some(Side::Above) => -1.0,
-        None => return Shape::Dot { at, radius },
-    };
-    let (x, base) = (at.0, at.1 - 9.0 * side);
-    Shape::Area { points: vec![(x, at.1 - side), (x - 4.5, base), (x + 4.5, base)] }
 }
 
 /// What is drawn, and nothing else.
@@ -171,8 +145,12 @@ fn legend(
         if trace.values.iter().any(is_infeasible) {
             legend.push((colour::FAINT, Sample::Dot, "not feasible"));
         }
-        if let Some(side) = trace.values.iter().find_map(|&(_, value)| beyond(value, y)) {
-            legend.push((colour::POINT, Sample::Triangle { is_up: side == Side::Above }, "off the scale"));
+        if let Some(end) = trace.values.iter().find_map(|&(_, value)| y.beyond(value)) {
+            legend.push((
+                colour::POINT,
+                Sample::Triangle { is_up: end == Ordering::Greater },
+                "off the scale",
+            ));
         }
         if !trace.best.is_empty() {
             legend.push((colour::BEST, Sample::Line, "best so far"));
@@ -280,36 +258,29 @@ impl Trace {
         entry.into_iter().chain(all[first..].iter().copied()).collect()
     }
 
-    /// From the best value to the worst, but for outliers on the bad side: they would flatten the rest.
+    /// See [`visible_range`].
     pub fn visible_range(&self) -> (f64, f64) {
-        let direction = self.direction;
-        let mut sorted: Vec<f64> = self.values.iter().map(|&(_, value)| value).collect();
-        sorted.sort_by(|a, b| direction.compare(a, b));
-        let at = |part: f64| sorted[((sorted.len() - 1) as f64 * part).round() as usize];
-        let (worst, limit) = (at(0.0), at(0.25) - 3.0 * (at(0.75) - at(0.25)));
-        let worst = if direction.is_better(limit, worst) { limit } else { worst };
-        match (worst.min(at(1.0)), worst.max(at(1.0))) {
-            (low, high) if low < high => (low, high),
-            (low, high) => (low - 0.5 * low.abs().max(1.0), high + 0.5 * high.abs().max(1.0)),
-        }
+        visible_range(self.values.iter().map(|&(_, value)| value), self.direction)
+    }
+}
+
+/// From the best value to the worst, but for outliers on the bad side: they would flatten the rest.
+pub fn visible_range(values: impl Iterator<Item = f64>, direction: Direction) -> (f64, f64) {
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_by(|a, b| direction.compare(a, b));
+    let Some(last) = sorted.len().checked_sub(1) else { return (0.0, 1.0) };
+    let at = |part: f64| sorted[(last as f64 * part).round() as usize];
+    let (worst, limit) = (at(0.0), at(0.25) - 3.0 * (at(0.75) - at(0.25)));
+    let worst = if direction.is_better(limit, worst) { limit } else { worst };
+    match (worst.min(at(1.0)), worst.max(at(1.0))) {
+        (low, high) if low < high => (low, high),
+        (low, high) => (low - 0.5 * low.abs().max(1.0), high + 0.5 * high.abs().max(1.0)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_value_off_the_scale_is_a_triangle_and_no_dot() {
-        let y = Axis::Linear { low: 0.0, high: 1.0 };
-        let is_dot = |value| matches!(mark(value, &y, (5.0, 50.0), 3.0), Shape::Dot { .. });
-        assert_eq!([-1.0, 0.0, 0.5, 1.0, 2.0].map(is_dot), [false, true, true, true, false]);
-        let Shape::Area { points } = mark(-1.0, &y, (5.0, 50.0), 3.0) else { panic!("it is an area") };
-        assert!(
-            points.iter().all(|(_, down)| *down < 50.0) && points[0].1 > points[1].1,
-            "it points down: {points:?}"
-        );
-    }
 
     #[test]
     fn the_best_so_far_comes_into_sight_from_the_edge() {

@@ -70,6 +70,7 @@ p {{ margin: .25rem 0 .75rem; max-width: 45rem; }}
 .panels {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: .5rem; }}
 .panels div {{ overflow-x: auto; }}
 .panels .wide {{ grid-column: 1 / -1; }}
+@media (min-width: 44rem) {{ .panels .large {{ grid-column: span 2; }} }}
 svg {{ display: block; width: 100%; height: auto; }}
 .wide svg {{ min-width: 42rem; }}
 .scroll {{ overflow: auto; max-height: 40rem; }}
@@ -114,7 +115,11 @@ fn section(plot: &Plot) -> String {
 
 /// A picture that would be illegible when squeezed into a phone is scrolled instead.
 fn panel(canvas: &Canvas) -> String {
-    let class = if canvas.width > 700.0 { " class=\"wide\"" } else { "" };
+    let class = match canvas.width {
+        700.0.. => " class=\"wide\"",
+        500.0.. => " class=\"large\"",
+        _ => "",
+    };
     format!("<div{class}>{}</div>\n", render::svg(canvas, None))
 }
 

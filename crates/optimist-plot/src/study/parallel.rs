@@ -23,7 +23,7 @@ const BOTTOM: f64 = 330.0;
 const INACTIVE: f64 = 352.0;
 
 /// What the colours say, from the worst to the best.
-const RANKS: [&str; 5] = ["lower half", "best half", "best quarter", "best tenth", "the best"];
+const RANKS: [&str; 5] = ["worse half", "best half", "best quarter", "best tenth", "the best"];
 
 pub fn plot(state: &State) -> Plot {
     let caption = "Each line is a trial; where the good ones run together, a parameter matters.";
@@ -99,12 +99,13 @@ fn draw(state: &State) -> Canvas {
     let width = left + gap * (n_axes - 1) as f64 + RIGHT;
     let mut canvas = Canvas::new(width, HEIGHT);
     canvas.bold_text((8.0, 20.0), "Each trial through its parameters", 13);
-    legend(&mut canvas, state);
+    let ranked = ranked(state);
+    legend(&mut canvas, state, |rank| ranked.iter().any(|(_, drawn)| *drawn == rank));
     let all_series = Series::all(state);
     let axes = axes(state);
     let x = |i: usize| left + gap * i as f64;
     let y = |position: f64| BOTTOM - position * (BOTTOM - TOP);
-    for (trial, rank) in ranked(state) {
+    for (trial, rank) in ranked.iter().copied() {
         let through = |(i, (name, axis)): (usize, &(String, Axis))| -> Point {
             let series = i.checked_sub(parameters.len()).map(|number| &all_series[number]);
             let up = match (trial.params.get(name), series) {
@@ -128,7 +129,8 @@ fn draw(state: &State) -> Canvas {
     canvas
 }
 
-fn legend(canvas: &mut Canvas, state: &State) {
+/// The ranks that are drawn.
+fn legend(canvas: &mut Canvas, state: &State, is_drawn: impl Fn(usize) -> bool) {
     let entries: Vec<(usize, &str)> = match state.outcomes().is_one() {
         true => RANKS.into_iter().enumerate().rev().collect(),
         false => {
@@ -138,7 +140,7 @@ fn legend(canvas: &mut Canvas, state: &State) {
         }
     };
     let mut left = 12.0;
-    for (rank, label) in entries {
+    for (rank, label) in entries.into_iter().filter(|(rank, _)| is_drawn(*rank)) {
         canvas.line(colour::RANKS[rank], vec![(left, 34.0), (left + 14.0, 34.0)], 3.0);
         canvas.faint_text((left + 18.0, 38.0), label, 11, Anchor::Start);
         left += 34.0 + 6.2 * label.len() as f64;

@@ -9,7 +9,7 @@ use super::history::Trace;
 use super::series::{Series, Standing};
 use super::{NARROW, Plot, PlotKind, how};
 use crate::canvas::{Canvas, Shape, colour};
-use crate::chart::{Axis, Chart};
+use crate::chart::{Axis, Chart, mark};
 
 /// The most points in a panel: a quarter of them are the best trials, the others are spread evenly over the rest.
 pub const MOST_POINTS: usize = 600;
@@ -22,7 +22,8 @@ pub fn plot(state: &State) -> Plot {
              and bounds are dashed."
         }
     };
-    let choices = " Choices are columns, whose points are spread sideways; a cross is a trial that failed.";
+    let choices = " Choices are columns, whose points are spread sideways; a cross is a trial that failed, a triangle one \
+                   that is off the scale.";
     Plot {
         kind: PlotKind::Slices,
         title: "Slices",
@@ -98,7 +99,12 @@ fn panel(
         let title = Some(title).filter(|_| trials.len() < MOST_POINTS);
         let standing = standings[trial.number];
         let radius = if standing == Standing::Best { 5.0 } else { 2.5 };
-        chart.canvas.add_trial(standing.colour(), Shape::Dot { at, radius }, trial.number, title);
+        chart.canvas.add_trial(
+            standing.colour(),
+            mark(at, None, y.beyond(value), radius),
+            trial.number,
+            title,
+        );
     }
     chart.canvas
 }
@@ -125,4 +131,32 @@ pub fn thinned<'s>(state: &'s State, series: &Series<'s>) -> Vec<&'s Trial> {
         drawn.sort_by_key(|(_, trial)| trial.number);
     }
     drawn.into_iter().map(|(_, trial)| trial).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use optimist_study::{Measurement, Storage, Study, StudyFile};
+
+    #[test]
+    fn a_value_off_the_scale_is_a_triangle_in_slices_and_in_metrics() {
+        let text = "direction = 'minimize'\nparameters.x = { type = 'float', low = 0.0, high = 1.0 }\noptimizer.name = 'random'";
+        let definition = StudyFile::parse(text).unwrap().definition;
+        let mut study = Study::create(&Storage::memory(), definition).unwrap();
+        for number in 0..20 {
+            let trial = study.ask(None).unwrap().trial;
+            let value = if number == 7 { 1e9 } else { f64::from(number) };
+            let metrics = serde_json::json!({ "seconds": f64::from(number) });
+            let measured = Measurement {
+                metrics: metrics.as_object().cloned().map(Box::new),
+                ..Measurement::new(value)
+            };
+            study.tell(trial, measured, None).unwrap();
+        }
+        for plot in [plot(study.state()), super::super::metrics::plot(study.state())] {
+            let shapes = plot.panels.iter().flat_map(|panel| panel.marks.iter().map(|mark| &mark.shape));
+            let n_triangles = shapes.filter(|shape| matches!(shape, Shape::Area { .. })).count();
+            assert_eq!(n_triangles, 1, "{:?}", plot.kind);
+        }
+    }
 }

@@ -8,12 +8,12 @@ use optimist_study::view::number::significant;
 use optimist_study::{LeaveOneOut, State, StudyError, StudyInsight, TrialPrediction};
 use serde_json::{Value, json};
 
-use super::history::{MOST_TITLED, Trace};
+use super::history::{MOST_TITLED, Trace, visible_range};
 use super::series::Series;
 use super::slices::{jitter, thinned, what_is_drawn};
 use super::{NARROW, Plot, PlotKind, describe};
 use crate::canvas::{Canvas, Shape, colour};
-use crate::chart::{Axis, Chart};
+use crate::chart::{Axis, Chart, mark};
 
 pub const TITLE: &str = "Model";
 
@@ -42,7 +42,7 @@ pub fn plot(state: &State, models: &[Surrogate]) -> Plot {
     let caption = format!(
         "First: each value as predicted from all others, with its 95 % interval; points on the diagonal are predicted \
          exactly. Then, for each parameter, the prediction averaged over all other parameters, with its 95 % band, and the \
-         observed values. {}{}",
+         observed values. A triangle is off the scale. {}{}",
         trust(models),
         what_is_drawn(state)
     );
@@ -94,8 +94,10 @@ impl<'s> Surrogate<'s> {
 
     fn draw_predictions(&self) -> Canvas {
         let predictions = &self.left_out.predictions;
-        let ends = predictions.iter().flat_map(|p| [p.observed, p.mean]);
-        let axis = Axis::around(ends, 0.06);
+        let (low, high) = visible_range(predictions.iter().map(|p| p.observed), self.series.direction());
+        let near = low - (high - low)..=high + (high - low);
+        let means = predictions.iter().map(|p| p.mean).filter(|mean| near.contains(mean));
+        let axis = Axis::around([low, high].into_iter().chain(means), 0.06);
         let title = self.series.heading("predicted against observed");
         let mut chart = Chart::new(NARROW, 250.0, &title, &axis, "observed, left out of the fit", &axis);
         let diagonal = vec![chart.at(0.0, 0.0), chart.at(1.0, 1.0)];
@@ -120,7 +122,8 @@ impl<'s> Surrogate<'s> {
             );
             let title = Some(title).filter(|_| predictions.len() <= MOST_TITLED);
             let at = at(&chart, p, p.mean);
-            chart.canvas.add_trial(colour::POINT, Shape::Dot { at, radius: 2.5 }, p.trial, title);
+            let shape = mark(at, axis.beyond(p.observed), axis.beyond(p.mean), 2.5);
+            chart.canvas.add_trial(colour::POINT, shape, p.trial, title);
         }
         chart.canvas
     }
@@ -161,7 +164,8 @@ impl<'s> Dependences<'s> {
                 };
                 let at = chart.at(x.position_of(param) + jitter(trial, &x), y.position(value));
                 let title = is_titled.then(|| describe(trial));
-                chart.canvas.add_trial(colour::FAINT, Shape::Dot { at, radius: 1.5 }, trial.number, title);
+                let shape = mark(at, None, y.beyond(value), 1.5);
+                chart.canvas.add_trial(colour::FAINT, shape, trial.number, title);
             }
             chart.canvas
         };
