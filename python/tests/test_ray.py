@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import math
 import os
 import signal
 import subprocess
@@ -191,3 +193,38 @@ def test_tune_runs_the_searcher_with_several_metrics(cluster: Any, tmp_path: Pat
     )
     assert len(tuner.fit()) == 6
     assert search.study.plan["trials"] == 6 and search.study.front and search.study.verify()
+
+
+def test_what_ray_asks_of_a_searcher_about_values_that_are_none(cluster: Any, tmp_path: Path) -> None:
+    """Cases of Ray's own `test_searchers.py`: the anonymous metric, constants with lists, NaN, infinities, evaluated trials."""
+    from optimist.ray import OptimistSearch
+
+    def invalid(config: dict[str, Any]) -> None:
+        kinds = {4: math.inf, 3: -math.inf, 2: math.nan}
+        tune.report({"_metric": kinds.get(int(config["report"]), config["report"])})
+
+    search = OptimistSearch(points_to_evaluate=[{"report": x} for x in (4.5, 3.5, 2.5)])
+    analysis = tune.run(
+        invalid,
+        search_alg=search,
+        config={"report": tune.uniform(0.0, 5.0), "list": [1, 2, 3], "num": 4},
+        metric="_metric",
+        mode="max",
+        num_samples=8,
+        reuse_actors=True,
+        storage_path=str(tmp_path),
+        verbose=0,
+    )
+    best = analysis.best_trial
+    assert best.config["report"] <= 2.0 and best.config["list"] == [1, 2, 3] and best.config["num"] == 4
+    assert [trial.state for trial in search.study.trials][:3] == ["failed"] * 3
+    assert all((trial.state == "failed") == (2 <= trial.params["report"] < 5) for trial in search.study.trials)
+
+    for trials in (analysis, analysis.trials, analysis.trials[3]):
+        other = OptimistSearch({"report": tune.uniform(0.0, 5.0)}, metric="_metric", mode="max")
+        copied = copy.deepcopy(other)
+        copied.add_evaluated_trials(trials, "_metric")
+        assert len(copied.study) == (8 if trials is not analysis.trials[3] else 1)
+        known = {trial.params["report"]: trial.value for trial in copied.study.trials if trial.state == "complete"}
+        assert known and known.items() <= {trial.params["report"]: trial.value for trial in search.study.trials}.items()
+        assert copied.suggest("next") is not None
