@@ -64,7 +64,9 @@ pub enum OracleError {
         noises: usize,
     },
     /// A weight vector that doesn't belong to the family.
-    #[error("w_star is of length {got}, and the family has {wanted} weights; give one number for each weight")]
+    #[error(
+        "w_star is of length {got}, and the family has {wanted} weights; give one number for each weight"
+    )]
     WrongWeights {
         /// How many there are.
         got: usize,
