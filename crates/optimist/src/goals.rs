@@ -106,12 +106,12 @@ impl Goals {
     }
 
     /// The indices of the outcomes with a bound, and these bounds.
-    pub fn bounds(&self) -> Vec<(usize, f64)> {
+    pub fn bounds(&self) -> impl Iterator<Item = (usize, f64)> {
         let bound = |(k, goal): (usize, &Goal)| match *goal {
             Goal::AtLeast { bound } => Some((k, bound)),
             Goal::Maximize { .. } => None,
         };
-        self.0.iter().enumerate().filter_map(bound).collect()
+        self.0.iter().enumerate().filter_map(bound)
     }
 
     /// The references of the outcomes to maximise, in order.
@@ -130,12 +130,12 @@ impl Goals {
 
     /// By how much values, one for each outcome, miss their bounds, added up; 0 if they are feasible.
     pub fn violation(&self, values: &[f64]) -> f64 {
-        self.bounds().into_iter().map(|(k, bound)| (bound - values[k]).max(0.0)).sum()
+        self.bounds().map(|(k, bound)| (bound - values[k]).max(0.0)).sum()
     }
 
     /// Whether values, one for each outcome, meet every bound.
     pub fn are_met_by(&self, values: &[f64]) -> bool {
-        self.bounds().into_iter().all(|(k, bound)| values[k] >= bound)
+        self.bounds().all(|(k, bound)| values[k] >= bound)
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
         let goals =
             Goals::new(vec![Goal::AtLeast { bound: 2.0 }, UP, Goal::AtLeast { bound: -1.0 }]).unwrap();
         assert!(!goals.is_single());
-        assert_eq!((goals.maximized(), goals.bounds()), (vec![1], vec![(0, 2.0), (2, -1.0)]));
+        assert_eq!((goals.maximized(), goals.bounds().collect()), (vec![1], vec![(0, 2.0), (2, -1.0)]));
         assert!(goals.are_met_by(&[2.0, -9.0, -1.0]) && !goals.are_met_by(&[1.9, 9.0, 0.0]));
         assert_eq!(goals.violation(&[1.5, 0.0, -3.0]), 2.5);
         assert_eq!(goals.traded(&[1.0, 2.0, 3.0]), [2.0]);

@@ -39,6 +39,8 @@ pub struct History {
     pending: Vec<Vec<f64>>,
     /// For each observation, a hash of all observations up to it.
     fingerprints: Vec<u64>,
+    /// For each observation, by how much all outcomes together miss their bounds; `None` if one was not measured.
+    violations: Vec<Option<f64>>,
     /// What is wanted of each outcome.
     goals: Goals,
     /// The histories of the outcomes after the first.
@@ -76,6 +78,7 @@ impl History {
             proposals: Vec::new(),
             pending: Vec::new(),
             fingerprints: Vec::new(),
+            violations: Vec::new(),
         }
     }
 
@@ -92,6 +95,12 @@ impl History {
     /// The values of all outcomes in observation `number`; `None` unless every outcome was measured.
     pub fn values(&self, number: usize) -> Option<Vec<f64>> {
         self.outcomes().map(|outcome| outcome.observations[number].value()).collect()
+    }
+
+    /// By how much the values of observation `number` miss their bounds, added up: 0 if they are feasible. `None` unless every outcome
+    /// was measured.
+    pub fn violation(&self, number: usize) -> Option<f64> {
+        self.violations[number]
     }
 
     /// The domain that all points lie in.
@@ -176,6 +185,8 @@ impl History {
             other.add(Observation { x: x.clone(), outcome: *outcome });
         }
         self.add(Observation { x, outcome: outcomes[0] });
+        let values = self.values(self.observations.len() - 1);
+        self.violations.push(values.map(|values| self.goals.violation(&values)));
         Ok(())
     }
 
@@ -359,6 +370,8 @@ mod tests {
             .collect();
         assert_eq!(told, [[None, Some(3.0)], [Some(2.0), Some(4.0)]]);
         assert_eq!([history.values(0), history.values(1)], [None, Some(vec![3.0, 4.0])]);
+        history.tell_outcomes(vec![0.8], &[known(3.0), known(0.5)]).unwrap();
+        assert_eq!([0, 1, 2].map(|number| history.violation(number)), [None, Some(0.0), Some(0.5)]);
         assert!(history.outcomes().all(|outcome| outcome.pending().is_empty()));
     }
 

@@ -34,7 +34,7 @@ impl Candidate {
     /// A candidate, with its feasibility. Outcomes are taken to be independent of each other.
     pub(crate) fn new(goals: &Goals, x: Vec<f64>, expected: Vec<Expected>) -> Self {
         let chance = |(k, bound): (usize, f64)| expected[k].chance_of(bound);
-        let feasibility = goals.bounds().into_iter().map(chance).product();
+        let feasibility = goals.bounds().map(chance).product();
         Self { x, expected, feasibility }
     }
 
@@ -72,7 +72,7 @@ pub(crate) const CONTENDERS: usize = 96;
 /// The points at which every outcome was measured, each once, with the first values told there.
 pub(crate) fn measured(history: &History) -> Vec<Candidate> {
     let known = |values: Vec<f64>| values.into_iter().map(|mean| Expected { mean, std: None }).collect();
-    let numbers = (0..history.observations().len()).filter(|&number| history.values(number).is_some());
+    let numbers = (0..history.observations().len()).filter(|&number| history.violation(number).is_some());
     let candidate = |number: usize| {
         let x = history.observations()[number].x.clone();
         Some(Candidate::new(history.goals(), x, known(history.values(number)?)))
@@ -84,23 +84,37 @@ pub(crate) fn measured(history: &History) -> Vec<Candidate> {
 /// once. Feasible ones come first, in layers by dominance; then the others, those with the least violation first.
 pub(crate) fn contenders(history: &History, n: usize) -> Vec<usize> {
     let goals = history.goals();
-    let measured =
-        (0..history.observations().len()).filter_map(|number| Some((number, history.values(number)?)));
-    let (feasible, mut others): (Vec<_>, Vec<_>) = measured.partition(|(_, values)| goals.are_met_by(values));
-    let mut chosen: Vec<usize> = if goals.maximized().len() > 1 {
-        let vectors: Vec<Vec<f64>> = feasible.iter().map(|(_, values)| goals.traded(values)).collect();
-        pareto::best_layers(&vectors, n).into_iter().map(|i| feasible[i].0).collect()
-    } else {
-        let mut feasible = feasible;
-        if let [goal] = goals.maximized()[..] {
-            feasible.sort_by(|a, b| b.1[goal].total_cmp(&a.1[goal]));
+    let measured = (0..history.observations().len()).filter_map(|i| Some((history.violation(i)?, i)));
+    let (feasible, others): (Vec<_>, Vec<_>) = measured.partition(|(violation, _)| *violation == 0.0);
+    let feasible = feasible.into_iter().map(|(_, number)| number);
+    let mut chosen: Vec<usize> = match goals.maximized()[..] {
+        [] => feasible.take(n).collect(),
+        [goal] => {
+            let outcome = history.outcomes().nth(goal).expect("every goal has an outcome");
+            let value = |number: usize| outcome.observations()[number].value();
+            least(feasible.filter_map(|number| Some((-value(number)?, number))).collect(), n)
         }
-        feasible.into_iter().take(n).map(|(number, _)| number).collect()
+        _ => {
+            let numbers: Vec<usize> = feasible.collect();
+            let values = numbers.iter().filter_map(|&number| history.values(number));
+            let vectors: Vec<Vec<f64>> = values.map(|values| goals.traded(&values)).collect();
+            pareto::best_layers(&vectors, n).into_iter().map(|i| numbers[i]).collect()
+        }
     };
-    let n_others = n.saturating_sub(chosen.len());
-    others.sort_by(|a, b| goals.violation(&a.1).total_cmp(&goals.violation(&b.1)));
-    chosen.extend(others.into_iter().take(n_others).map(|(number, _)| number));
+    chosen.extend(least(others, n.saturating_sub(chosen.len())));
     distinct_points(history, chosen)
+}
+
+/// The numbers with the `n` least keys, in order; of equal keys the first numbers. Sorts no more than those `n`, since there may be
+/// many thousands.
+fn least(mut keyed: Vec<(f64, usize)>, n: usize) -> Vec<usize> {
+    let by_key = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+    if n < keyed.len() {
+        keyed.select_nth_unstable_by(n, by_key);
+        keyed.truncate(n);
+    }
+    keyed.sort_unstable_by(by_key);
+    keyed.into_iter().map(|(_, number)| number).collect()
 }
 
 /// These observations without those at a point that came before.
@@ -226,6 +240,16 @@ mod tests {
             let answer = answer(&goals, candidates(&goals, &told));
             assert_eq!(at(&answer), [1.0]);
             assert!(answer[0].feasibility < 0.5);
+        }
+    }
+
+    #[test]
+    fn of_many_keys_the_least_are_chosen_and_of_equals_the_first() {
+        let keys = [3.0, 1.0, 2.0, 1.0, 0.5, 3.0];
+        let keyed = || keys.into_iter().enumerate().map(|(number, key)| (key, number)).collect();
+        let sorted = [4, 1, 3, 2, 0, 5];
+        for n in 0..8 {
+            assert_eq!(least(keyed(), n), sorted[..n.min(6)]);
         }
     }
 

@@ -19,7 +19,6 @@
 
 use crate::encode::AxisKind;
 use crate::history::History;
-use crate::optimizer::Observation;
 use crate::search::Region;
 
 /// Half-width of a box that contains the cube wherever its centre is.
@@ -79,10 +78,10 @@ impl Default for Width {
 }
 
 impl TrustRegion {
-    /// The width after these observations, the first `explore` of which belong to Phase I.
-    pub fn width(&self, observations: &[Observation], explore: usize) -> Width {
-        observations.iter().fold(Width::default(), |mut width, told| {
-            self.update(&mut width, explore, told.value());
+    /// The width after trials with these values, the first `explore` of which belong to Phase I.
+    pub fn width(&self, values: impl Iterator<Item = Option<f64>>, explore: usize) -> Width {
+        values.fold(Width::default(), |mut width, value| {
+            self.update(&mut width, explore, value);
             width
         })
     }
@@ -157,7 +156,7 @@ impl TrustRegion {
 mod tests {
     use super::*;
     use crate::encode::Encoding;
-    use crate::optimizer::Outcome;
+    use crate::optimizer::{Observation, Outcome};
     use crate::space::{Kind, Parameter, Space, Value};
 
     /// A real, a switch, five levels, 101 levels and a choice of two; six columns.
@@ -209,9 +208,7 @@ mod tests {
     }
 
     fn followed(explore: usize, values: impl IntoIterator<Item = Option<f64>>) -> Width {
-        let mut width = Width::default();
-        values.into_iter().for_each(|value| TrustRegion::default().update(&mut width, explore, value));
-        width
+        TrustRegion::default().width(values.into_iter(), explore)
     }
 
     /// The default after one value of Phase I and these trials: `+` is a gain, `=` the best value again, `-` a worse one.

@@ -93,7 +93,7 @@ pub(crate) struct BaselinePoint {
 impl BaselinePoint {
     /// A pending point, as if these means had been observed there.
     pub fn pending<M: OutcomeModel>(goals: &Goals, models: &[M], means: Vec<f64>) -> Self {
-        let is_feasible = goals.bounds().into_iter().all(|(k, bound)| means[k] >= models[k].apply(bound));
+        let is_feasible = goals.bounds().all(|(k, bound)| means[k] >= models[k].apply(bound));
         Self { means, is_feasible }
     }
 }
@@ -174,11 +174,11 @@ impl<M: OutcomeModel> Score for AcquisitionFunction<'_, M> {
 impl<'a, M: OutcomeModel> AcquisitionFunction<'a, M> {
     /// The acquisition function for these goals, given the points to improve on.
     pub fn new(goals: &Goals, models: &'a [M], baseline: &[BaselinePoint], settings: Settings) -> Self {
-        let bounds = goals.bounds().into_iter().map(|(k, bound)| (k, models[k].apply(bound))).collect();
+        let bounds = goals.bounds().map(|(k, bound)| (k, models[k].apply(bound))).collect();
         let feasible: Vec<&BaselinePoint> = baseline.iter().filter(|point| point.is_feasible).collect();
         let criterion = match goals.maximized()[..] {
             [] => Criterion::Feasibility,
-            _ if feasible.is_empty() && !goals.bounds().is_empty() => Criterion::Feasibility,
+            _ if feasible.is_empty() && goals.bounds().next().is_some() => Criterion::Feasibility,
             [goal] => {
                 let best = feasible.iter().map(|point| point.means[goal]).fold(f64::NEG_INFINITY, f64::max);
                 let target = best + settings.margin;

@@ -13,7 +13,7 @@ use crate::acquisition::{Effort, ExpectedImprovement, ProbabilityOfImprovement, 
 use crate::answer;
 use crate::belief::Belief;
 use crate::history::History;
-use crate::optimizer::Rng;
+use crate::optimizer::{Observation, Rng};
 use crate::policy::Suggestion;
 use crate::search;
 use crate::settings::Aim;
@@ -74,7 +74,7 @@ impl GoUcb {
         let half_width = match scope {
             Scope::Global => WHOLE,
             Scope::Local => {
-                let width = trust.width(history.observations(), self.n);
+                let width = trust.width(history.observations().iter().map(Observation::value), self.n);
                 trust.half_width(&width, self.rounds(history).count(), self.horizon)
             }
         };

@@ -25,7 +25,7 @@ use crate::frame::Frame;
 use crate::history::History;
 use crate::linalg::add_scaled;
 use crate::normal::expected_excess;
-use crate::optimizer::{Observation, Outcome, Rng, rng};
+use crate::optimizer::{Rng, rng};
 use crate::oracle::OracleError;
 use crate::outcomes::{self, CONTENDERS, Candidate, Expected};
 use crate::policy::{Policy, Suggestion, Why};
@@ -219,7 +219,7 @@ impl MultiOutcomeGoUcb {
         let half_width = match scope {
             Scope::Global => WHOLE,
             Scope::Local => {
-                let width = trust.width(&feasible_values(history), self.n);
+                let width = trust.width(feasible_values(history), self.n);
                 let rounds = history.proposals().iter().filter(|at| at.n_told + at.n_pending >= self.n);
                 trust.half_width(&width, rounds.count(), self.horizon)
             }
@@ -235,18 +235,15 @@ impl MultiOutcomeGoUcb {
     }
 }
 
-/// The observations of the one goal, as the trust region counts them: trials that violate a bound count as failed.
-fn feasible_values(history: &History) -> Vec<Observation> {
-    let goals = history.goals();
-    let told = |number: usize| {
-        let feasible = history.values(number).filter(|values| goals.are_met_by(values));
-        let outcome = match (feasible, &goals.maximized()[..]) {
-            (Some(values), [goal]) => Outcome::Value { y: values[*goal], noise_std: None },
-            _ => Outcome::Failed,
-        };
-        Observation { x: history.observations()[number].x.clone(), outcome }
+/// The values of the one goal, as the trust region counts them: trials that violate a bound have none.
+fn feasible_values(history: &History) -> impl Iterator<Item = Option<f64>> {
+    let goal = history.goals().maximized().first().copied();
+    let outcome = goal.and_then(|goal| history.outcomes().nth(goal));
+    let value = move |number: usize| {
+        let is_feasible = history.violation(number) == Some(0.0);
+        outcome.filter(|_| is_feasible)?.observations()[number].value()
     };
-    (0..history.observations().len()).map(told).collect()
+    (0..history.observations().len()).map(value)
 }
 
 /// A belief as a model of points of the cube.
