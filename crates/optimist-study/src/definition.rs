@@ -86,12 +86,17 @@ pub struct OptimizerChoice {
 }
 
 impl Direction {
-    /// Turns the user's values into values to maximise, and back: `State` does both, nobody else.
+    /// The user's value as one to maximise.
     pub(crate) fn flip(self, value: f64) -> f64 {
         match self {
             Direction::Maximize => value,
             Direction::Minimize => -value,
         }
+    }
+
+    /// A value to maximise as the user's; never -0, which is 0 to a user.
+    pub(crate) fn flip_back(self, value: f64) -> f64 {
+        self.flip(value) + 0.0
     }
 
     /// As users write it.
@@ -296,6 +301,14 @@ mod tests {
             values.sort_by(|a, b| direction.compare(a, b));
             assert_eq!(values, ordered);
             assert!(direction.is_better(ordered[2], ordered[1]) && !direction.is_better(0.0, 0.0));
+        }
+    }
+
+    #[test]
+    fn a_value_flipped_and_back_is_the_same_and_zero_has_no_sign() {
+        for direction in [Direction::Maximize, Direction::Minimize] {
+            assert_eq!(direction.flip_back(direction.flip(2.5)), 2.5);
+            assert!([0.0, -0.0].iter().all(|zero| direction.flip_back(*zero).is_sign_positive()));
         }
     }
 

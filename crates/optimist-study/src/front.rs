@@ -99,6 +99,6 @@ impl State {
     /// Values of the goals in the user's direction.
     fn flipped(&self, values: Vec<f64>) -> Vec<f64> {
         let goals = self.outcomes().goals();
-        goals.zip(values).map(|(goal, value)| goal.aim.direction().flip(value)).collect()
+        goals.zip(values).map(|(goal, value)| goal.aim.direction().flip_back(value)).collect()
     }
 }

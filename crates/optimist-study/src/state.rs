@@ -301,7 +301,7 @@ impl State {
     /// A value of an outcome that the core maximises, as users read it: what [`State::told`] does, undone. Outcomes are counted in
     /// the order of declaration.
     pub(crate) fn in_user_direction(&self, outcome: usize, y: f64) -> f64 {
-        self.outcomes().all()[outcome].aim.direction().flip(y)
+        self.outcomes().all()[outcome].aim.direction().flip_back(y)
     }
 
     fn check_new(&self, trial: usize) -> Result<(), String> {

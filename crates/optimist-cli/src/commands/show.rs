@@ -76,8 +76,7 @@ fn overview(state: &State, view: &StudyView) -> String {
         rows.push(("best observed", format!("trial {}: {value}", observed.number)));
     }
     if !view.suggestions.is_empty() {
-        let found: Vec<String> =
-            view.suggestions.iter().map(|found| format!("{} by {}", found.trials, found.how)).collect();
+        let found: Vec<String> = view.suggestions.iter().map(ToString::to_string).collect();
         rows.push(("suggestions", found.join(", ")));
     }
     rows.extend(view.widened.iter().map(|widening| {

@@ -4,7 +4,10 @@ use optimist::space::Value;
 
 /// `value` with at most `digits` significant digits and no trailing zeros.
 pub fn significant(value: f64, digits: usize) -> String {
-    if value == 0.0 || !value.is_finite() {
+    if value == 0.0 {
+        return "0".to_owned(); // of either sign
+    }
+    if !value.is_finite() {
         return value.to_string();
     }
     let scientific = format!("{value:.*e}", digits - 1);
@@ -57,6 +60,7 @@ mod tests {
     fn significant_digits_are_kept_and_zeros_dropped() {
         let cases = [
             (0.0, "0"),
+            (-0.0, "0"),
             (1.0, "1"),
             (100.0, "100"),
             (-2.5, "-2.5"),

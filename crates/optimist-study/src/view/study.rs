@@ -88,6 +88,9 @@ pub struct FoundView {
     pub how: String,
     /// How many trials.
     pub trials: usize,
+    /// Whether `how` names a rule. It says what was done otherwise, such as `drawn at random`.
+    #[serde(skip)]
+    pub is_rule: bool,
 }
 
 /// A trial that has not ended.
@@ -170,6 +173,13 @@ fn is_going(course: &Course) -> bool {
     *course == Course::Going
 }
 
+/// `6 by exploration`, `2 drawn at random: every point that was found has been tried`.
+impl std::fmt::Display for FoundView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{} {}", self.trials, if self.is_rule { " by" } else { "" }, self.how)
+    }
+}
+
 fn suggestions(trials: &[Trial]) -> Vec<FoundView> {
     let mut found: Vec<FoundView> = Vec::new();
     for why in trials.iter().filter_map(|trial| trial.why.as_ref()) {
@@ -179,7 +189,10 @@ fn suggestions(trials: &[Trial]) -> Vec<FoundView> {
         };
         match found.iter_mut().find(|known| known.how == how) {
             Some(known) => known.trials += 1,
-            None => found.push(FoundView { how, trials: 1 }),
+            None => {
+                let is_rule = matches!(why, Why::Explore | Why::Optimism { .. } | Why::Model { .. });
+                found.push(FoundView { how, trials: 1, is_rule });
+            }
         }
     }
     found
@@ -192,5 +205,34 @@ pub fn reason(over: Over) -> String {
         Over::Target { trial } => format!("trial {trial} reached the target"),
         Over::Stopped => "stopped by a user".to_owned(),
         Over::Gain { gain } => format!("expected gain below {}", significant(gain, 3)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Source;
+
+    #[test]
+    fn ways_in_which_suggestions_were_found_are_counted_and_read_as_sentences() {
+        let tried = |because: &str| Why::Random { because: because.to_owned() };
+        let optimism = |radius| Why::Optimism { family: "anova".to_owned(), radius };
+        let reasons =
+            [Why::Explore, optimism(0.5), Why::Repeat, optimism(2.0), tried("all were tried"), Why::Explore];
+        let trial = |(number, why)| Trial {
+            why: Some(why),
+            ..Trial::asked(number, Assignment::default(), Source::Enqueued, None, 0)
+        };
+        let trials: Vec<Trial> = reasons.into_iter().enumerate().map(trial).collect();
+        let found: Vec<String> = suggestions(&trials).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            found,
+            [
+                "2 by exploration",
+                "2 by optimism under anova",
+                "1 repeated, to measure the noise",
+                "1 drawn at random: all were tried",
+            ]
+        );
     }
 }
