@@ -140,6 +140,49 @@ fn architecture_names_no_module_that_is_gone() {
     assert!(gone.is_empty(), "ARCHITECTURE.md names {gone:?}");
 }
 
+#[test]
+fn the_paper_map_names_files_and_functions_of_the_core() {
+    let (core, map) = (repository().join("crates/optimist"), read("docs/paper-map.md"));
+    let mut files = Vec::new();
+    for folder in ["src", "tests"] {
+        sources_below(&core.join(folder), &mut files);
+    }
+    let code: String = files.iter().map(read).collect();
+    let ends = |at: usize| !code[at..].starts_with(|next: char| next.is_alphanumeric() || next == '_');
+    let is_defined = |name: &str| {
+        ["fn", "struct", "enum", "trait", "mod", "pub"].iter().any(|kind| {
+            let definition = format!("{kind} {name}");
+            code.match_indices(&definition).any(|(at, _)| ends(at + definition.len()))
+        }) || code.contains(&format!("\n    {name} {{\n")) // a variant
+    };
+    let words: Vec<&str> = map.split('`').skip(1).step_by(2).collect();
+    let gone: Vec<&&str> = words
+        .iter()
+        .filter(|word| {
+            let path = word.split(' ').next().unwrap_or_default();
+            match path.ends_with(".rs") || path.ends_with('/') {
+                true => {
+                    ![&core.join("src"), &core, &repository()].iter().any(|root| root.join(path).exists())
+                }
+                false => !path.split("::").all(is_defined),
+            }
+        })
+        .collect();
+    assert!(words.len() > 100, "{} words", words.len());
+    assert!(gone.is_empty(), "docs/paper-map.md names {gone:?}");
+}
+
+/// The paths of all files of Rust below a folder.
+fn sources_below(folder: &Path, found: &mut Vec<PathBuf>) {
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            sources_below(&path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(path);
+        }
+    }
+}
+
 /// A block that shows a part of a study file, with what it leaves out: a direction, parameters, those that constraints are about.
 fn completed(block: &str) -> String {
     let has = |key: &str| block.lines().any(|line| line.trim_start().starts_with(key));
