@@ -158,7 +158,10 @@ fn rubbish_is_an_error() {
         ("[]", "has no rows; expected a header"),
         ("temperature,base,value\n", "has no rows below `temperature`, `base`, `value`"),
         ("temperature;base;value\n;;\n", "has no rows below"),
-        ("a,b\n1,2\n", "there is no column `value`; the columns are a, b"),
+        ("a,b\n1,2\n", "the columns are a, b; if another column holds it, use --value COLUMN"),
+        ("value,base\n1,water\n", "there is no column `temperature`"),
+        ("value,base\n1,water\n", "if another column holds it, use --map COLUMN=temperature"),
+        ("[1, 2]", "is not a JSON array of objects: row 1: it is 1, not an object"),
         ("Temperatur,base,value\n1,water,2\n", "did you mean `Temperatur`? Use --map Temperatur=temperature"),
         ("temperature,base,Value\n1,water,2\n", "did you mean `Value`? Use --value Value"),
     ] {
@@ -191,6 +194,18 @@ fn short_and_long_rows_are_skipped_by_name() {
     }
     let all_bad = refused(&coating(), "rows.csv", "temperature,base,value\n31\n", &["--skip-bad"]);
     assert!(all_bad.contains("no row can be imported"), "{all_bad}");
+}
+
+#[test]
+fn broken_lines_and_rows_of_json_are_skipped_by_name() {
+    let folder = coating();
+    let broken = "{\"temperature\": 30, \"base\": \"water\", \"value\": 1}\n7\n{\"temperature\": 31,\n";
+    let stderr = refused(&folder, "rows.jsonl", broken, &[]);
+    assert!(stderr.contains("2 rows cannot be imported, so nothing was:"), "{stderr}");
+    let output = folder.run(&["import", "coating", "rows.jsonl", "--skip-bad"]).expect_code(0);
+    for words in ["1 row imported", "line 2: it is 7, not an object", "line 3: EOF while parsing"] {
+        assert!(output.stdout.contains(words), "{words}: {}", output.stdout);
+    }
 }
 
 #[test]

@@ -244,6 +244,17 @@ fn no_mistake_hides_another() {
 }
 
 #[test]
+fn one_mistake_is_not_reported_as_two() {
+    let folder = Folder::new();
+    // What waits for `kind` is right as soon as that has choices.
+    let parameters = "[parameters.kind]\ntype = \"categorical\"\nchoices = []\n\
+                      [parameters.deep]\ntype = \"bool\"\nwhen = { kind = \"a\" }\n";
+    folder.write("study.toml", &format!("direction = \"maximize\"\n{OBJECTIVE}{parameters}"));
+    let stderr = folder.run(&["run", "study.toml"]).expect_code(2).stderr;
+    assert!(stderr.contains("`kind` has no choices") && !stderr.contains("`when`"), "{stderr}");
+}
+
+#[test]
 fn constraints_between_parameters() {
     let y = "[parameters.y]\ntype = \"float\"\nlow = 1e-3\nhigh = 1\nlog = true\n[parameters.copper]\ntype = \"bool\"\n";
     let constraints = |list: &str, parts: &[&str]| {

@@ -11,7 +11,9 @@ mod table;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use optimist::space::{Assignment, Kind, Space, Value};
+#[cfg(feature = "sqlite")]
+use optimist::space::Assignment;
+use optimist::space::{Kind, Space, Value};
 use optimist::spelling::nearest;
 
 use self::delimited::Numbers;
@@ -123,8 +125,10 @@ pub enum ImportError {
     #[error(
         "there is no column `{column}`; the columns are {}{}",
         columns.join(", "),
-        nearest(column, columns.iter().map(String::as_str))
-            .map_or_else(String::new, |meant| format!("; did you mean `{meant}`? Use {option}{meant}{rest}"))
+        match nearest(column, columns.iter().map(String::as_str)) {
+            Some(meant) => format!("; did you mean `{meant}`? Use {option}{meant}{rest}"),
+            None => format!("; if another column holds it, use {option}COLUMN{rest}"),
+        }
     )]
     NoColumn {
         /// What was looked for.
@@ -287,6 +291,7 @@ fn value_of(kind: &Kind, text: &str, numbers: Numbers) -> Result<Option<Value>, 
 }
 
 /// Parameters in the order of the space.
+#[cfg(feature = "sqlite")]
 fn in_order(params: Assignment, space: &Space) -> Assignment {
     let order = |name: &str| space.parameters().iter().position(|parameter| parameter.name == name);
     let mut pairs: Vec<(String, Value)> =

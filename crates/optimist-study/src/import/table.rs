@@ -68,15 +68,14 @@ impl Table {
         }
     }
 
-    fn of_json(rows: Vec<(String, Row)>) -> Self {
+    fn of_json(rows: Vec<Placed>) -> Self {
         let mut columns: Vec<String> = Vec::new();
-        for (_, row) in &rows {
+        for row in rows.iter().filter_map(|(_, row)| row.as_ref().ok()) {
             let inner = [PARAMS, VALUES].into_iter().filter_map(|group| row.get(group)?.as_object());
             let keys = row.keys().filter(|key| !row[*key].is_object()).chain(inner.flat_map(Row::keys));
             let new = keys.filter(|key| !columns.contains(key)).cloned().collect::<Vec<_>>();
             columns.extend(new);
         }
-        let rows = rows.into_iter().map(|(place, row)| (place, Ok(row))).collect();
         Self { columns, rows, numbers: Numbers::default(), dialect: None }
     }
 
@@ -271,7 +270,12 @@ fn several_outcomes(
         }
     }
     let measured = Measurement { values: Values::named(values), ..Measurement::new(0.0) };
-    let Some((name, column)) = missing else { return Ok(Some((Ok(measured), None))) };
+    let Some((name, column)) = missing else {
+        return Ok(Some(match ended(row, "state") {
+            Ok(Some(reason)) => (Err(reason), outcomes.known(measured)),
+            _ => (Ok(measured), None),
+        }));
+    };
     let says_failed = text_of(cell(row, VALUES, name, options)).is_some_and(|text| is_failure(&text));
     let reason = match says_failed {
         true => Some(reason(row).unwrap_or_else(|| "it failed".to_owned())),
@@ -303,27 +307,37 @@ fn is_json(path: &Path) -> bool {
         .is_some_and(|end| ["json", "jsonl", "ndjson"].iter().any(|json| end.eq_ignore_ascii_case(json)))
 }
 
-fn array(text: &str) -> Result<Vec<(String, Row)>, String> {
+fn array(text: &str) -> Result<Vec<Placed>, String> {
     let rows: Vec<Json> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    rows.into_iter().enumerate().map(|(i, row)| object(format!("row {}", i + 1), row)).collect()
+    let row = |(i, row): (usize, Json)| (format!("row {}", i + 1), object(row));
+    some_good(rows.into_iter().enumerate().map(row).collect())
 }
 
-fn lines(text: &str) -> Result<Vec<(String, Row)>, String> {
-    let line = |(i, line): (usize, &str)| {
-        let place = format!("line {}", i + 1);
-        match serde_json::from_str(line) {
-            Ok(row) => object(place, row),
-            Err(error) => Err(format!("{place}: {error}")),
-        }
+fn lines(text: &str) -> Result<Vec<Placed>, String> {
+    let row = |line: &str| match serde_json::from_str(line) {
+        Ok(row) => object(row),
+        // Its line is always 1.
+        Err(error) => Err(error.to_string().replace(" at line 1 column ", " at character ")),
     };
-    text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(line).collect()
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    some_good(lines.map(|(i, line)| (format!("line {}", i + 1), row(line))).collect())
 }
 
-fn object(place: String, row: Json) -> Result<(String, Row), String> {
-    let Json::Object(mut row) = row else { return Err(format!("{place} is {row}, not an object")) };
+/// The rows, unless none of them is an object: then this is another kind of file.
+fn some_good(rows: Vec<Placed>) -> Result<Vec<Placed>, String> {
+    match rows.first() {
+        Some((place, Err(problem))) if rows.iter().all(|(_, row)| row.is_err()) => {
+            Err(format!("{place}: {problem}"))
+        }
+        _ => Ok(rows),
+    }
+}
+
+fn object(row: Json) -> Result<Row, String> {
+    let Json::Object(mut row) = row else { return Err(format!("it is {row}, not an object")) };
     if let Some(Json::Object(noise)) = row.get("noise_std").cloned() {
         row.remove("noise_std");
         row.extend(noise.into_iter().map(|(name, std)| (format!("noise_std.{name}"), std)));
     }
-    Ok((place, row))
+    Ok(row)
 }

@@ -167,7 +167,9 @@ fn condition(entry: &Entry<'_>, declared: &[Entry<'_>]) -> Result<Condition, Pro
         return Err(Problem::new(entry.value.span(), message, format!("expected {}", Value::EXPECTED)));
     };
     let choices = other.value.get_ref().get("choices").and_then(|choices| Vec::from_toml(choices.get_ref()));
-    if let Some(choices) = choices.filter(|choices: &Vec<Value>| !choices.contains(&value)) {
+    // That a parameter has no choices is a mistake of its own.
+    let lacks = |choices: &Vec<Value>| !choices.is_empty() && !choices.contains(&value);
+    if let Some(choices) = choices.filter(lacks) {
         let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
         let choices = || choices.iter().map(String::as_str);
         let message = format!("`when` waits for `{name}` to be `{value}`, which is not one of its choices");
