@@ -563,7 +563,12 @@ fn the_study_that_init_writes_runs() {
     assert_eq!(json(&folder, &["show"])[0]["complete"], 4);
 
     expect_error(&folder, &["init"], 1, &["study.toml already exists", "--force"]);
-    expect_error(&folder, &["init", "--yes", "other.toml"], 1, &["objective.py already exists"]);
+    expect_error(
+        &folder,
+        &["init", "--yes", "other.toml"],
+        1,
+        &["objective.py already exists; use another folder"],
+    );
     assert!(folder.read("other.toml").is_empty(), "all or nothing");
     let forced = json(&folder, &["init", "--yes", "--force"]);
     assert_eq!(forced[0]["files"], json!(["study.toml", "objective.py"]));

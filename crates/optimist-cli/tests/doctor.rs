@@ -80,6 +80,9 @@ fn a_study_that_is_looked_for_in_the_wrong_place_is_found() {
     let output = Output::of(folder.optimist(&["doctor"]).env("OPTIMIST_STORAGE", "other.db")).expect_code(1);
     assert!(output.stdout.contains("OPTIMIST_STORAGE is set"), "{}", output.stdout);
     assert!(output.stdout.contains("--storage optimist.db"), "{}", output.stdout);
+    let output = doctor(&folder, &["--storage", "nowhere/a.db"]).expect_code(1).stdout;
+    assert!(output.contains("there is no folder nowhere; create it"), "{output}");
+    assert!(output.ends_with(" 1 problem found\n"), "{output}");
 }
 
 #[test]

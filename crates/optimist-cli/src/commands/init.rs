@@ -45,13 +45,13 @@ pub struct InitArgs {
 
 /// Writes the files.
 pub fn execute(args: InitArgs) -> anyhow::Result<ExitCode> {
-    refuse_to_overwrite(&args.file, args.force)?;
+    refuse_to_overwrite(&args.file, args.force, "choose another name")?;
     let stem = args.file.file_stem().unwrap_or_default().to_string_lossy();
     let objective = args.file.with_file_name(template::OBJECTIVE_NAME);
     let mut written = vec![args.file.clone()];
     let mut has_command = true;
     if args.yes || !io::stdin().is_terminal() {
-        refuse_to_overwrite(&objective, args.force)?;
+        refuse_to_overwrite(&objective, args.force, "use another folder")?;
         write(&args.file, &template::example(&stem))?;
         write(&objective, template::OBJECTIVE)?;
         written.push(objective);
@@ -74,9 +74,9 @@ pub fn execute(args: InitArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn refuse_to_overwrite(file: &Path, force: bool) -> anyhow::Result<()> {
+fn refuse_to_overwrite(file: &Path, force: bool, advice: &str) -> anyhow::Result<()> {
     if file.exists() && !force {
-        bail!("{} already exists; choose another name, or pass --force to overwrite it", file.display());
+        bail!("{} already exists; {advice}, or pass --force to overwrite it", file.display());
     }
     Ok(())
 }

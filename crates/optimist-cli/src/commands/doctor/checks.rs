@@ -53,7 +53,9 @@ impl Checks {
         let place = storage.to_string();
         let is_file = place != "memory" && !place.starts_with("postgres://") && !storage.is_remote();
         if is_file {
-            checks.look_at_file(Path::new(&place));
+            if !checks.look_at_file(Path::new(&place)) {
+                return checks;
+            }
             checks.look_for_another(Path::new(&place));
         } else {
             checks.look_for_another(Path::new(""));
@@ -94,14 +96,15 @@ impl Checks {
         self.conclude("limits", troubles, "file size and open-file limits are fine");
     }
 
-    /// The file may be written, and lies where SQLite works.
-    fn look_at_file(&mut self, file: &Path) {
+    /// The file may be written, and lies where SQLite works. Whether its folder exists.
+    fn look_at_file(&mut self, file: &Path) -> bool {
         let folder = match file.parent() {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
         let Ok(folder) = folder.canonicalize() else {
-            return self.trouble("storage", format!("there is no folder {}; create it", folder.display()));
+            self.trouble("storage", format!("there is no folder {}; create it", folder.display()));
+            return false;
         };
         let mut troubles = Vec::new();
         for place in [folder.clone(), file.to_owned()] {
@@ -137,6 +140,7 @@ impl Checks {
                 false => self.ok("disk", found),
             }
         }
+        true
     }
 
     /// Studies are often looked for in the wrong place.
