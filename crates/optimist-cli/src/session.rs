@@ -56,6 +56,7 @@ pub fn run(study: Study, objective: Objective, workers: usize, json: bool) -> an
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     progress.finish();
+    CommandEvaluator::end_leftovers();
     let (study, ending) = worked?;
     printed?;
     Ok(Session { study, ending, took: start.elapsed(), n_ended })

@@ -146,6 +146,31 @@ fn a_trial_is_not_started_again_beside_its_orphan() {
 }
 
 #[test]
+fn what_has_left_its_group_ends_with_the_run() {
+    for ending in ["sleep 1000", "echo 1"] {
+        let folder = Folder::new();
+        let study = format!(
+            r#"
+            name = "hang"
+            direction = "maximize"
+            trials = 1
+            optimizer.name = "random"
+            objective.command = ["sh", "-c", "setsid sh -c 'echo $$ > left; exec sleep 1000' & while ! [ -s left ]; do sleep 0.01; done; {ending}"]
+            parameters.x = {{ type = "float", low = -1, high = 1 }}
+            "#
+        );
+        folder.write("study.toml", &study);
+        let mut run = start(&folder);
+        eventually("the objective starts", || folder.read("left").ends_with('\n'));
+        if ending != "echo 1" {
+            send(&run, Signal::TERM);
+        }
+        eventually("the run ends", || run.try_wait().unwrap().is_some());
+        assert!(is_gone(folder.read("left").trim().parse().unwrap()), "{ending}");
+    }
+}
+
+#[test]
 fn far_too_many_workers_are_refused_in_a_sentence() {
     let folder = Folder::new();
     hanging_study(&folder, "once");

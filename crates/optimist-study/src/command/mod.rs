@@ -37,6 +37,12 @@ impl CommandEvaluator {
         Self { objective, names, interrupt: interrupt.clone(), server: None }
     }
 
+    /// Ends what commands of this process, of every evaluator, have left running outside of their process groups. To be called when
+    /// no command is to run any more.
+    pub fn end_leftovers() {
+        orphans::end(&Identity::current().owner);
+    }
+
     fn evaluate_once(&self, params: &Assignment) -> Result<Evaluation, StartError> {
         let arguments: Vec<String> =
             self.objective.command.iter().map(|argument| fill_in(argument, &self.names, params)).collect();
