@@ -67,7 +67,7 @@ impl Progress {
 
     /// What is new if the trial is better than those before it, or on the front of several goals.
     fn takes(&mut self, trial: &Trial) -> Option<&'static str> {
-        if let Some(vector) = self.outcomes.traded(|name| trial.value_of(name)) {
+        if let Some(vector) = self.outcomes.traded(|name| trial.measured_value_of(name)) {
             let is_beaten = |vector: &[f64], by: &[f64]| by == vector || pareto::dominates(by, vector);
             if self.front.iter().any(|other| is_beaten(&vector, other)) {
                 return None;
@@ -76,7 +76,7 @@ impl Progress {
             self.front.push(vector);
             return Some("on the front:");
         }
-        let merit = self.outcomes.merit(|name| trial.value_of(name))?;
+        let merit = self.outcomes.merit(|name| trial.measured_value_of(name))?;
         if self.best.is_some_and(|best| !self.outcomes.is_better(merit, best)) {
             return None;
         }

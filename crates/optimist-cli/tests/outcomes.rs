@@ -111,6 +111,55 @@ fn a_failed_trial_keeps_what_was_measured_and_can_be_amended() {
 }
 
 #[test]
+fn what_a_failed_trial_had_measured_can_be_corrected() {
+    let folder = net();
+    folder.run(&["ask", "net"]).expect_code(0);
+    let failed = folder.run(&["fail", "net", "4", "memory_gb=14.2", "--reason", "out of memory"]);
+    assert_eq!(failed.expect_code(0).stdout, "trial 4 failed, with memory_gb 14.2\n");
+    let missing = folder.run(&["amend", "net", "4", "memory_gb=13"]).expect_code(1).stderr;
+    assert!(missing.contains("outcome `accuracy` is missing") && missing.contains("--failed"), "{missing}");
+    let wrong = folder.run(&["amend", "net", "4", "memroy_gb=13", "--failed"]).expect_code(1).stderr;
+    assert!(wrong.contains("trial 4: there is no outcome `memroy_gb`; did you mean `memory_gb`?"), "{wrong}");
+    let amended = folder.run(&["amend", "net", "4", "memory_gb=13", "--failed"]).expect_code(0).stdout;
+    assert!(amended.starts_with("trial 4 is failed, with memory_gb 13, at "), "{amended}");
+    assert!(amended.contains("it was failed, with memory_gb 14.2"), "{amended}");
+    folder.run(&["amend", "net", "4", "--failed", "--reason", "the card was too small"]).expect_code(0);
+    folder.run(&["amend", "net", "4", "latency_ms=3", "--failed"]).expect_code(0);
+    folder
+        .run(&["amend", "net", "0", "memory_gb=5", "--failed", "--reason", "the wrong data"])
+        .expect_code(0);
+    let trials = folder.run(&["trials", "net", "--state", "failed", "--json"]).expect_code(0).stdout;
+    let trials: Vec<Value> = trials.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(trials[0]["values"], serde_json::json!({ "memory_gb": 5.0 }), "the others were wrong, too");
+    assert_eq!(trials[1]["values"], serde_json::json!({ "latency_ms": 3.0, "memory_gb": 13.0 }));
+    assert_eq!(trials[1]["reason"], "the card was too small");
+    assert!(folder.run(&["verify", "net"]).expect_code(0).stdout.contains("identical"));
+}
+
+#[test]
+fn a_single_named_goal_has_an_expected_value_and_no_column_for_constraints() {
+    let folder = Folder::new();
+    folder.write(
+        "a.toml",
+        "trials = 8\noutcomes.loss = { goal = 'minimize' }\nparameters.x = { type = 'float', low = 0, high = 1 }",
+    );
+    folder.run(&["create", "a.toml"]).expect_code(0);
+    for trial in 0..6 {
+        let x = json(&folder.run(&["ask", "a", "--json"]).expect_code(0))["params"]["x"].as_f64().unwrap();
+        let (trial, loss) = (trial.to_string(), format!("loss={}", (x - 0.3).powi(2)));
+        folder.run(&["tell", "a", &trial, &loss]).expect_code(0);
+    }
+    let shown = folder.run(&["best", "a"]).expect_code(0).stdout;
+    assert!(shown.contains("expected") && shown.contains(" ± "), "{shown}");
+    let status = folder.run(&["show", "a"]).expect_code(0).stdout;
+    assert!(status.contains(": loss ") && status.contains(" expected, loss "), "{status}");
+    let ranking = folder.run(&["best", "a", "-n", "3"]).expect_code(0).stdout;
+    let title: Vec<&str> = ranking.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!((title, ranking.lines().count()), (vec!["trial", "loss", "x"], 4), "{ranking}");
+    assert_eq!(ranking.matches(" ± ").count(), 3, "{ranking}");
+}
+
+#[test]
 fn best_shows_the_front_with_its_knee_and_hypervolume() {
     let folder = net();
     let shown = folder.run(&["best", "net"]).expect_code(0).stdout;

@@ -242,10 +242,15 @@ impl Evaluation {
                     known: known.map(Box::new),
                 },
             },
-            Self::Failed { kind, reason, stderr, known } => {
-                let known = known.and_then(|known| outcomes.known(*known)).map(Box::new);
-                Self::Failed { kind, reason, stderr, known }
+            Self::Failed { kind, reason, stderr, known: Some(known) } if !outcomes.is_one() => {
+                let reason = match outcomes.check_partly((*known).clone()) {
+                    Ok(_) => reason,
+                    Err(problem) if reason.contains(&problem) => reason,
+                    Err(problem) => format!("{reason}; {problem}"),
+                };
+                Self::Failed { kind, reason, stderr, known: outcomes.known(*known).map(Box::new) }
             }
+            Self::Failed { kind, reason, stderr, .. } => Self::Failed { kind, reason, stderr, known: None },
             Self::Stopped { .. } => self,
         }
     }

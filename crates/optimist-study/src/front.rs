@@ -3,6 +3,8 @@
 //! Given: a state. Gives: its front, by the means of what was measured, and hypervolumes in the user's units. Does not know: what a
 //! model expects, which is [`Study::front`](crate::Study::front).
 
+use std::collections::BTreeMap;
+
 use optimist::pareto;
 
 use crate::outcomes::{NamedOutcome, Search};
@@ -41,7 +43,7 @@ pub struct Covered {
 impl State {
     /// The front of what was observed; `None` if there is at most one goal, or no feasible trial yet.
     pub fn observed_front(&self) -> Option<ObservedFront> {
-        let (numbers, vectors) = self.traded()?;
+        let (numbers, vectors) = self.all_traded()?;
         let reference = self.reference(&vectors)?;
         let front = pareto::front(&vectors);
         let on_front: Vec<Vec<f64>> = front.iter().map(|&i| vectors[i].clone()).collect();
@@ -53,10 +55,17 @@ impl State {
         })
     }
 
+    /// With several goals, the rank of the front that each feasible trial is on, by its number: front 0 is the Pareto front, front 1 that
+    /// of the remaining trials, and so on. Otherwise empty.
+    pub fn layers(&self) -> BTreeMap<usize, usize> {
+        let (numbers, vectors) = self.all_traded().unwrap_or_default();
+        numbers.into_iter().zip(pareto::layers(&vectors)).collect()
+    }
+
     /// The hypervolume after each trial that raised it, always over the same reference; empty if there is no front, or it would take
     /// too long.
     pub fn hypervolumes(&self) -> Vec<Covered> {
-        let Some((numbers, vectors)) = self.traded() else { return Vec::new() };
+        let Some((numbers, vectors)) = self.all_traded() else { return Vec::new() };
         let Some(reference) = self.reference(&vectors) else { return Vec::new() };
         let mut front: Vec<Vec<f64>> = Vec::new();
         let mut covered: Vec<Covered> = Vec::new();
@@ -80,12 +89,11 @@ impl State {
     }
 
     /// The feasible trials by number, and what was measured of each goal, larger is better; `None` if there is at most one goal.
-    fn traded(&self) -> Option<(Vec<usize>, Vec<Vec<f64>>)> {
+    fn all_traded(&self) -> Option<(Vec<usize>, Vec<Vec<f64>>)> {
         if self.outcomes().search() != Search::Front {
             return None;
         }
-        let vector =
-            |trial: &Trial| Some((trial.number, self.outcomes().traded(|name| trial.value_of(name))?));
+        let vector = |trial: &Trial| Some((trial.number, self.traded(trial)?));
         Some(self.trials().iter().filter_map(vector).unzip())
     }
 

@@ -284,6 +284,19 @@ impl Outcomes {
         }
     }
 
+    /// What was measured of a trial that failed, in the order of declaration: of some outcomes, all of them usable.
+    ///
+    /// # Errors
+    /// What is wrong, naming the outcome.
+    pub fn check_partly(&self, measured: Measurement) -> Result<Measurement, String> {
+        let problem = |(name, one): (&str, Measured)| match self.position(name) {
+            Some(_) => one.problem(name),
+            None => Some(self.unknown(name)),
+        };
+        let problem = measured.values.iter().find_map(problem).or_else(|| measured.excess());
+        problem.map_or_else(|| Ok(self.in_order(measured)), Err)
+    }
+
     /// What of a measurement can be used, in the order of declaration; `None` if nothing can. Of a study's only outcome there is no
     /// part that could be known.
     pub fn known(&self, mut measured: Measurement) -> Option<Measurement> {

@@ -192,7 +192,7 @@ impl State {
                 self.set_state(trial, TrialState::Running, at);
             }
             Event::Told { trial, measured, seconds } => {
-                let update = self.told(trial, Some(&measured));
+                let update = self.told_measured(trial, &measured);
                 let known = self.known(trial)?;
                 known.measurements.push(measured);
                 known.seconds = seconds.or(known.seconds);
@@ -200,7 +200,7 @@ impl State {
                 self.updates.push(update);
             }
             Event::Failed { trial, kind, reason, stderr, known: measured, seconds } => {
-                let update = self.told(trial, measured.as_deref());
+                let update = self.told_failed(trial, measured.as_deref());
                 let known = self.known(trial)?;
                 known.failure = Some(Failure { kind: Some(kind), reason, stderr, known: measured });
                 known.seconds = seconds.or(known.seconds);
@@ -224,10 +224,13 @@ impl State {
                 self.check_new(trial)?;
                 let is_whole = |measured: &Measurement| self.outcomes().is_whole(measured);
                 let (measured, known) = match measured {
-                    Some(measured) if is_whole(&measured) => (Some(measured), None),
+                    Some(measured) if reason.is_none() && is_whole(&measured) => (Some(measured), None),
                     measured => (None, measured),
                 };
-                let update = self.told(trial, measured.as_ref().or(known.as_ref()));
+                let update = match &measured {
+                    Some(measured) => self.told_measured(trial, measured),
+                    None => self.told_failed(trial, known.as_ref()),
+                };
                 self.trials.push(Trial::added(trial, params, measured, known, reason, at));
                 self.updates.push(update);
             }
@@ -282,10 +285,23 @@ impl State {
         Ok(())
     }
 
-    /// What the optimizer learns from a trial that has ended, of which this was measured: of one that failed nothing, or some of
-    /// several outcomes. The one place where a sign is flipped on the way in.
-    fn told(&self, trial: usize, measured: Option<&Measurement>) -> Update {
-        let outcome = |outcome: &NamedOutcome| match measured.and_then(|all| all.values.get(&outcome.name)) {
+    /// What the optimizer learns from a trial that was measured.
+    fn told_measured(&self, trial: usize, measured: &Measurement) -> Update {
+        self.told(trial, |outcome| measured.values.get(&outcome.name))
+    }
+
+    /// What it learns from one that failed, of which some outcomes may be known. If all are, it isn't told the goals (without a goal,
+    /// nothing): a point where a trial failed must not be the answer.
+    fn told_failed(&self, trial: usize, known: Option<&Measurement>) -> Update {
+        let is_whole = known.is_some_and(|known| self.outcomes().is_whole(known));
+        let has_goals = self.outcomes().goals().next().is_some();
+        let is_told = |outcome: &NamedOutcome| !is_whole || (has_goals && !outcome.is_goal());
+        self.told(trial, |outcome| known.filter(|_| is_told(outcome))?.values.get(&outcome.name))
+    }
+
+    /// What was measured of each outcome. The one place where a sign is flipped on the way in.
+    fn told(&self, trial: usize, measured: impl Fn(&NamedOutcome) -> Option<Measured>) -> Update {
+        let outcome = |outcome: &NamedOutcome| match measured(outcome) {
             Some(Measured { value, noise_std }) => {
                 Outcome::Value { y: outcome.aim.direction().flip(value), noise_std }
             }
@@ -467,9 +483,14 @@ impl State {
         best.map(|(_, trial)| trial)
     }
 
-    /// By what the best trial is chosen: see [`Outcomes::merit`].
-    pub(crate) fn merit(&self, trial: &Trial) -> Option<f64> {
-        self.outcomes().merit(|name| trial.value_of(name))
+    /// By what the best trial is chosen: see [`Outcomes::merit`]. `None` of one that failed, whatever is known of it.
+    pub fn merit(&self, trial: &Trial) -> Option<f64> {
+        self.outcomes().merit(|name| trial.measured_value_of(name))
+    }
+
+    /// What is traded off where there are several goals: see [`Outcomes::traded`]. `None` of one that failed, whatever is known of it.
+    pub fn traded(&self, trial: &Trial) -> Option<Vec<f64>> {
+        self.outcomes().traded(|name| trial.measured_value_of(name))
     }
 
     /// Whether one merit is better than another.

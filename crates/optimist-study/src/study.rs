@@ -255,7 +255,7 @@ impl Study {
         }
         match self.state.outcomes().search() {
             Search::Front => return Ok(None),
-            Search::Best if self.state.outcomes().is_one() => {}
+            Search::Best if !self.state.outcomes().has_constraints() => {}
             Search::Best | Search::Feasible => {
                 let (sampler, state) = self.sampler()?;
                 let best = sampler.front().into_iter().next();
@@ -275,9 +275,8 @@ impl Study {
         suggest::check_size(&self.state)?;
         match self.state.outcomes().search() {
             Search::Front => return Ok(Vec::new()),
-            Search::Feasible => return Ok(self.recommend()?.into_iter().take(n).collect()),
-            Search::Best if self.state.outcomes().is_one() => {}
-            Search::Best => {
+            Search::Best if !self.state.outcomes().has_constraints() => {}
+            Search::Best | Search::Feasible => {
                 let (sampler, state) = self.sampler()?;
                 let believed = |(candidate, trial)| Best::believed(state, &candidate, trial);
                 return Ok(sampler.feasible_ranking(n).into_iter().map(believed).collect());

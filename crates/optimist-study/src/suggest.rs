@@ -171,17 +171,25 @@ impl Sampler {
         self.optimizer.front().into_iter().map(tried).collect()
     }
 
-    /// With one goal and constraints, the best points with what is believed of them; the point to bet on comes first.
+    /// With one goal and constraints, or constraints alone, the best points with what is believed of them; the point to bet on comes
+    /// first.
     pub fn feasible_ranking(&self, n: usize) -> Vec<(Candidate, Option<usize>)> {
         let first = self.front().into_iter().next();
         let is_first = |x: &[f64]| first.as_ref().is_some_and(|(first, _)| first.x == x);
-        let candidates = self.optimizer.policy().candidates(self.optimizer.history());
-        let others = self.optimizer.ranking(n).into_iter().filter(|other| !is_first(&other.x));
-        let others = others.filter_map(|other| {
-            let candidate = candidates.iter().find(|candidate| candidate.x == other.x)?;
-            Some((candidate.clone(), self.trial_at(&other.x)))
-        });
-        first.iter().cloned().chain(others).take(n).collect()
+        let mut candidates = self.optimizer.policy().candidates(self.optimizer.history());
+        candidates.retain(|candidate| !is_first(&candidate.x));
+        let others: Vec<Candidate> = if self.optimizer.history().goals().maximized().is_empty() {
+            candidates.sort_by(|a, b| b.feasibility.total_cmp(&a.feasibility));
+            candidates
+        } else {
+            let others = self.optimizer.ranking(n).into_iter();
+            others.filter_map(|other| candidates.iter().find(|one| one.x == other.x).cloned()).collect()
+        };
+        let tried = |candidate: Candidate| {
+            let trial = self.trial_at(&candidate.x);
+            (candidate, trial)
+        };
+        first.iter().cloned().chain(others.into_iter().map(tried)).take(n).collect()
     }
 
     fn trial_at(&self, x: &[f64]) -> Option<usize> {

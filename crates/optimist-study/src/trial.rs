@@ -100,12 +100,12 @@ impl Trial {
     /// The value in the user's direction: of several measurements the mean. `None` also if there are several outcomes, of
     /// which [`Trial::value_of`] gives each.
     pub fn value(&self) -> Option<f64> {
-        self.mean_of(VALUE)
+        self.measured_value_of(VALUE)
     }
 
     /// The value of an outcome: of several measurements the mean. If the trial failed, what was known of it by then.
     pub fn value_of(&self, outcome: &str) -> Option<f64> {
-        self.mean_of(outcome).or_else(|| self.known()?.value(outcome))
+        self.measured_value_of(outcome).or_else(|| self.known()?.value(outcome))
     }
 
     /// What was measured of a trial that failed.
@@ -113,7 +113,8 @@ impl Trial {
         self.failure.as_ref()?.known.as_deref().filter(|_| self.measurements.is_empty())
     }
 
-    fn mean_of(&self, outcome: &str) -> Option<f64> {
+    /// The same, but `None` if the trial failed.
+    pub fn measured_value_of(&self, outcome: &str) -> Option<f64> {
         let values = || self.measurements.iter().filter_map(|measured| measured.value(outcome));
         let n = values().count();
         let mean = values().sum::<f64>() / n as f64;

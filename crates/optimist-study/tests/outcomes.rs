@@ -301,6 +301,112 @@ fn constraints_alone_look_for_anything_feasible() {
 }
 
 #[test]
+fn constraints_alone_are_ranked_by_how_likely_they_hold() {
+    let text = "
+        optimizer.name = 'sobol'
+        outcomes.memory = { at_most = 8.0 }
+        parameters.x = { type = 'float', low = 0, high = 1 }";
+    let mut study = told(text, &[&[9.0], &[7.0], &[10.0], &[8.0]]);
+    let ranking = study.ranking(3).unwrap();
+    let ranked: Vec<_> = ranking.iter().map(|one| (one.trial.unwrap(), one.feasible.unwrap())).collect();
+    assert_eq!(ranked, [(1, 1.0), (3, 1.0), (0, 0.0)]);
+    assert_eq!(study.ranking(9).unwrap().len(), 4, "each point once");
+}
+
+#[test]
+fn a_single_named_goal_is_answered_like_one_without_a_name() {
+    let parameters = "parameters.x = { type = 'float', low = 0, high = 1 }";
+    let values: Vec<[f64; 1]> = [0.5, 0.2, 0.1, 0.7, 0.3, 0.25, 0.12, 0.4].map(|value| [value]).to_vec();
+    let values: Vec<&[f64]> = values.iter().map(|value| &value[..]).collect();
+    let mut named = told(&format!("outcomes.loss = {{ goal = 'minimize' }}\n{parameters}"), &values);
+    let mut one = told(&format!("direction = 'minimize'\n{parameters}"), &values);
+    let (named, one) = (named.ranking(3).unwrap(), one.ranking(3).unwrap());
+    for (named, one) in named.iter().zip(&one) {
+        assert!(one.std.is_some(), "there is a model");
+        assert_eq!(
+            (named.trial, named.mean, named.std, named.value, named.feasible),
+            (one.trial, one.mean, one.std, one.value, None)
+        );
+        let view = named.outcomes.get("loss").unwrap();
+        assert_eq!((view.expected, view.std, view.value), (one.mean, one.std, one.value));
+    }
+    assert_eq!((named.len(), one.len()), (3, 3));
+}
+
+#[test]
+fn a_trial_that_failed_after_everything_was_measured_is_never_the_answer() {
+    let feasible = "
+        optimizer.name = 'sobol'
+        outcomes.memory = { at_most = 8.0 }
+        parameters.x = { type = 'float', low = 0, high = 1 }";
+    let one_goal = format!("target = 0.95\n{ONE_GOAL}");
+    for (text, better, worse) in [
+        (NET, &[1.0, 0.0, 1.0][..], &[0.5, 5.0, 1.0][..]),
+        (&one_goal, &[0.99, 0.0], &[0.5, 0.0]),
+        (feasible, &[1.0], &[2.0]),
+    ] {
+        let mut study = told(text, &[]);
+        let names: Vec<String> = study.state().outcomes().names().map(str::to_owned).collect();
+        let measured = |values: &[f64]| Measurement::of(names.iter().cloned().zip(values.iter().copied()));
+        let trial = study.ask(None).unwrap().trial;
+        let (kind, reason) = (FailureKind::Infeasible, "it burnt afterwards".to_owned());
+        let known = Some(Box::new(measured(better)));
+        study
+            .tell(trial, Evaluation::Failed { kind, reason: reason.clone(), stderr: None, known }, None)
+            .unwrap();
+        assert_eq!(study.state().trials()[0].value_of(&names[0]), Some(better[0]), "the log keeps it");
+        let is_answered = |study: &mut Study| {
+            let of_model = study.recommend().unwrap().is_some() || study.front().unwrap().is_some();
+            of_model || study.state().best_observed().is_some() || study.state().observed_front().is_some()
+        };
+        assert!(!is_answered(&mut study), "{text}");
+        let import = Import {
+            params: Assignment::from_iter([("x", Value::Float(0.25))]),
+            outcome: Err(reason),
+            known: Some(measured(better)),
+        };
+        study.import(&[import]).unwrap();
+        assert_eq!(study.state().trials()[1].state, TrialState::Failed);
+        assert!(!is_answered(&mut study) && study.state().over().is_none(), "{text}");
+        let trial = study.ask(None).unwrap().trial;
+        study.tell(trial, measured(worse), None).unwrap();
+        match study.recommend().unwrap() {
+            Some(best) => assert_eq!((best.trial, study.ranking(9).unwrap().len()), (Some(2), 1)),
+            None => {
+                assert_eq!(study.state().observed_front().unwrap().trials, [2]);
+                let points = study.front().unwrap().unwrap().points;
+                assert_eq!(points.iter().map(|point| point.trial).collect::<Vec<_>>(), [Some(2)]);
+            }
+        }
+        assert_eq!(study.verify(|_| ()).unwrap().mismatches, []);
+        let table = format!(
+            "x,state,reason,{}\n0.5,failed,it burnt,{}",
+            names.join(","),
+            vec!["1"; names.len()].join(",")
+        );
+        let table =
+            import::parse(table.as_bytes(), "t.csv".as_ref(), &definition(text), &ImportOptions::default());
+        let [row] = &table.unwrap().trials[..] else { panic!("{text}") };
+        assert_eq!((&row.outcome, row.known.is_some()), (&Err("it burnt".to_owned()), true), "{text}");
+    }
+}
+
+#[test]
+fn a_failed_trial_says_which_of_its_outcomes_there_is_not() {
+    let mut study = study(NET);
+    study.ask(None).unwrap();
+    let known = Some(Box::new(Measurement::of([("memroy", 14.0), ("latency", 3.0)])));
+    let (kind, reason) = (FailureKind::Crashed, "out of memory".to_owned());
+    study.tell(0, Evaluation::Failed { kind, reason, stderr: None, known }, None).unwrap();
+    let trial = &study.state().trials()[0];
+    assert_eq!(
+        trial.failure.as_ref().unwrap().reason,
+        "out of memory; there is no outcome `memroy`; did you mean `memory`?"
+    );
+    assert_eq!((trial.value_of("latency"), trial.value_of("memory")), (Some(3.0), None));
+}
+
+#[test]
 fn several_goals_have_a_front_with_its_hypervolume_and_knee() {
     let values: [&[f64]; 6] = [
         &[0.5, 5.0, 1.0], // beaten by the next

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use anyhow::{anyhow, bail};
 use clap::{ArgGroup, Args};
 use optimist_study::view::TrialView;
 use optimist_study::view::number::significant;
@@ -19,6 +20,7 @@ Examples:
   optimist amend film 7 --with temperature=186    was run at 186
   optimist amend net 7 accuracy=0.39              keeps its other outcomes
   optimist amend film 7 --failed --reason 'wrong gas bottle'
+  optimist amend crane 7 mass=3.4 --failed        only the mass was measured
   optimist amend film 7 --cancelled               as if it was never asked for
 
 The new value replaces every value reported for the trial. Note, metrics and
@@ -39,12 +41,12 @@ pub struct AmendArgs {
     /// Number of a trial that has ended
     trial: usize,
     /// The value actually measured, a finite number; with several outcomes, NAME=NUMBER for each wrong one
-    #[arg(value_parser = told, allow_negative_numbers = true, conflicts_with_all = ["failed", "cancelled"])]
+    #[arg(value_parser = told, allow_negative_numbers = true, conflicts_with = "cancelled")]
     value: Vec<GivenValue>,
     /// A parameter value that was actually used, as name=value; can be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     with: Vec<String>,
-    /// The trial has no value: it failed
+    /// The trial failed: it has no value, or only those outcomes that are given or were known
     #[arg(long, conflicts_with = "cancelled")]
     failed: bool,
     /// Nobody has measured the trial, and nobody will
@@ -92,17 +94,50 @@ fn outcome(
         return Ok(Some(Amendment::Cancelled));
     }
     if args.failed {
-        let reason = args.reason.clone().unwrap_or_else(|| "reported as failed".to_owned());
-        return Ok(Some(Amendment::Failed { reason, known: None }));
+        let before = known.and_then(|known| known.failure.as_ref()).map(|failure| failure.reason.clone());
+        let reason = args.reason.clone().or(before).unwrap_or_else(|| "reported as failed".to_owned());
+        let known = partly_measured(args, known, outcomes)?.map(Box::new);
+        return Ok(Some(Amendment::Failed { reason, known }));
     }
     if args.value.is_empty() {
         return Ok(None);
     }
+    let measured = corrected(args, known, outcomes)?;
+    let is_missing = |name: &&str| measured.values.get(name).is_none();
+    if let Some(trial) = known.filter(|trial| trial.state == TrialState::Failed)
+        && let Some(name) = outcomes.names().find(is_missing)
+    {
+        let number = trial.number;
+        bail!(
+            "trial {number} failed, and outcome `{name}` is missing; give it, or correct what was measured of a failed trial with --failed"
+        );
+    }
+    Ok(Some(Amendment::Measured(measured)))
+}
+
+/// The values given, with what else was told of the trial.
+fn corrected(args: &AmendArgs, known: Option<&Trial>, outcomes: &Outcomes) -> anyhow::Result<Measurement> {
     let values = measured(&args.value, &args.noise_std, outcomes)?.values;
     let measured =
         Measurement { values, note: args.note.clone(), metrics: args.metrics.clone().map(Box::new) };
-    let measured = known.map_or_else(|| measured.clone(), |known| known.corrected(measured.clone()));
-    Ok(Some(Amendment::Measured(measured)))
+    Ok(known.map_or_else(|| measured.clone(), |known| known.corrected(measured.clone())))
+}
+
+/// What was measured of a trial that failed: the outcomes given and, if it had failed before, those that were known.
+fn partly_measured(
+    args: &AmendArgs,
+    known: Option<&Trial>,
+    outcomes: &Outcomes,
+) -> anyhow::Result<Option<Measurement>> {
+    let failed = known.filter(|trial| trial.state == TrialState::Failed);
+    if args.value.is_empty() {
+        return Ok(failed.and_then(Trial::known).cloned());
+    }
+    if outcomes.is_one() {
+        bail!("a failed trial has no value; leave out the value, or --failed");
+    }
+    let partly = corrected(args, failed, outcomes)?;
+    outcomes.check_partly(partly).map(Some).map_err(|problem| anyhow!("trial {}: {problem}", args.trial))
 }
 
 fn in_words(state: &State, trial: &Trial, kept: Kept) -> String {
@@ -115,7 +150,10 @@ fn in_words(state: &State, trial: &Trial, kept: Kept) -> String {
         TrialState::Complete => {
             format!("complete, with {}", values(outcomes, |name| trial.value_of(name)))
         }
-        other => other.word().to_owned(),
+        other => match values(outcomes, |name| trial.value_of(name)) {
+            known if known.is_empty() => other.word().to_owned(),
+            known => format!("{}, with {known}", other.word()),
+        },
     };
     let now = format!("trial {number} is {now}, at {}", in_short(&trial.params));
     match trial.amendments.last() {

@@ -103,14 +103,19 @@ fn in_words(state: &State, ranking: &[Best]) -> String {
 }
 
 fn several_in_words(outcomes: &Outcomes, space: &Space, ranking: &[Best]) -> String {
-    let title = ["trial", "feasible"].into_iter().chain(outcomes.names()).chain(names(space));
+    let feasible = outcomes.has_constraints().then_some("feasible");
+    let title = std::iter::once("trial").chain(feasible).chain(outcomes.names()).chain(names(space));
     let row = |best: &Best| {
         let of_outcomes = best.outcomes.0.iter().map(|(_, one)| match one.std {
             Some(std) => with_uncertainty(one.expected, std),
             None => significant(one.expected, 6),
         });
-        let first = [or_dash(best.trial), or_dash(best.feasible.map(summary::percent))];
-        first.into_iter().chain(of_outcomes).chain(cells(&best.params, space)).collect()
+        let feasible = feasible.map(|_| or_dash(best.feasible.map(summary::percent)));
+        std::iter::once(or_dash(best.trial))
+            .chain(feasible)
+            .chain(of_outcomes)
+            .chain(cells(&best.params, space))
+            .collect()
     };
     let title = title.map(str::to_owned).collect();
     table(std::iter::once(title).chain(ranking.iter().map(row)).collect())

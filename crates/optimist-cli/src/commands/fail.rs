@@ -9,7 +9,7 @@ use optimist_study::view::TrialView;
 use optimist_study::{Evaluation, FailureKind, Kept, Measurement, Outcomes, StudyError, Trial, TrialState};
 
 use crate::pairs::{GivenValue, measured, told};
-use crate::show::{print, print_json};
+use crate::show::{print, print_json, values};
 use crate::storage::StudyArgs;
 
 const EXAMPLES: &str = "\
@@ -69,7 +69,7 @@ pub fn execute(args: FailArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         print_json(&TrialView::new(trial).judged(trial, &outcomes))?;
     } else {
-        print(in_words(trial, max_attempts, kept))?;
+        print(in_words(trial, &outcomes, max_attempts, kept))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -82,22 +82,16 @@ fn known(told: &[GivenValue], outcomes: &Outcomes) -> anyhow::Result<Option<Box<
     if outcomes.is_one() {
         bail!("`fail` doesn't take a value; use `optimist tell`");
     }
-    let measured = measured(told, &[], outcomes)?;
-    if let Some((name, _)) =
-        measured.values.iter().find(|(name, _)| !outcomes.names().any(|one| one == *name))
-    {
-        bail!("{}", outcomes.unknown(name));
-    }
-    match outcomes.known(measured.clone()) {
-        Some(known) if known.values.iter().count() == measured.values.iter().count() => {
-            Ok(Some(Box::new(known)))
-        }
-        _ => bail!("what was measured must be finite numbers; leave out what was not measured"),
-    }
+    let known = outcomes.check_partly(measured(told, &[], outcomes)?);
+    known.map(|known| Some(Box::new(known))).map_err(anyhow::Error::msg)
 }
 
-fn in_words(trial: &Trial, max_attempts: usize, kept: Kept) -> String {
+fn in_words(trial: &Trial, outcomes: &Outcomes, max_attempts: usize, kept: Kept) -> String {
     let (number, word) = (trial.number, trial.state.word());
+    let known = match values(outcomes, |name| trial.value_of(name)) {
+        known if known.is_empty() => String::new(),
+        known => format!(", with {known}"),
+    };
     let Trial { attempts, .. } = *trial;
     match (kept, trial.state) {
         (Kept::Already, _) => format!("trial {number} is already {word}; nothing was stored"),
@@ -105,9 +99,9 @@ fn in_words(trial: &Trial, max_attempts: usize, kept: Kept) -> String {
             format!("trial {number} is back in the queue: attempt {} of {max_attempts}", attempts + 1)
         }
         (Kept::Stored, TrialState::Failed) if attempts > 1 => {
-            format!("trial {number} failed on attempt {attempts}")
+            format!("trial {number} failed on attempt {attempts}{known}")
         }
-        (Kept::Stored, TrialState::Failed) => format!("trial {number} failed"),
+        (Kept::Stored, TrialState::Failed) => format!("trial {number} failed{known}"),
         (Kept::Stored, _) => format!("trial {number} is {word}"),
     }
 }

@@ -114,16 +114,16 @@ fn progress(state: &State, view: &StudyView) -> String {
 
 fn recommended(best: &Best, outcomes: &Outcomes) -> String {
     let observed = |name: &str| best.outcomes.get(name).and_then(|one| one.value);
-    let values = match outcomes.is_one() {
-        true => [
-            best.std.map(|std| format!("{} expected", with_uncertainty(best.mean, std))),
-            best.value.map(|value| format!("{} observed", significant(value, 6))),
-        ],
-        false => [
-            best.feasible.map(|chance| format!("{} likely feasible", summary::percent(chance))),
-            best.trial.map(|_| format!("{} observed", values(outcomes, observed))),
-        ],
-    };
+    let expected = best.std.map(|std| format!("{} expected", with_uncertainty(best.mean, std)));
+    let goal = outcomes.goal().filter(|_| !outcomes.is_one()).map(|goal| format!("{} ", goal.name));
+    let values = [
+        best.feasible.map(|chance| format!("{} likely to be feasible", summary::percent(chance))),
+        expected.map(|expected| format!("{}{expected}", goal.unwrap_or_default())),
+        match outcomes.is_one() {
+            true => best.value.map(|value| format!("{} observed", significant(value, 6))),
+            false => best.trial.map(|_| format!("{} observed", values(outcomes, observed))),
+        },
+    ];
     let values: Vec<String> = values.into_iter().flatten().collect();
     let trial = best.trial.map_or_else(|| "a new point".to_owned(), |trial| format!("trial {trial}"));
     format!("{trial}: {}; {}", values.join(", "), in_short(&best.params))

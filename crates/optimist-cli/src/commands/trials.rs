@@ -1,11 +1,10 @@
 //! `optimist trials STUDY`: all trials, to read or to work on elsewhere.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use optimist::pareto;
 use optimist::space::Space;
 use optimist_study::view::TrialView;
 use optimist_study::view::number::significant;
@@ -96,8 +95,8 @@ fn selected<'s>(state: &'s State, args: &TrialsArgs) -> Vec<&'s Trial> {
         |trial: &&Trial| args.state.is_empty() || args.state.iter().any(|word| word.state() == trial.state);
     let mut trials: Vec<&Trial> = state.trials().iter().filter(is_wanted).collect();
     if args.sort == Sort::Value {
-        let layers = layers(state, &trials);
-        let merit = |trial: &Trial| state.outcomes().merit(|name| trial.value_of(name));
+        let layers = state.layers();
+        let merit = |trial: &Trial| state.merit(trial);
         let layer = |trial: &Trial| layers.get(&trial.number).copied().unwrap_or(usize::MAX);
         let is_better = |a, b| state.outcomes().is_better(a, b);
         trials.sort_by(|a, b| match (merit(a), merit(b)) {
@@ -110,14 +109,6 @@ fn selected<'s>(state: &'s State, args: &TrialsArgs) -> Vec<&'s Trial> {
     }
     trials.truncate(args.n.unwrap_or(usize::MAX));
     trials
-}
-
-/// With several goals: the rank of the front that each feasible trial is on. Front 0 is the Pareto front, front 1 that of the
-/// remaining trials, and so on.
-fn layers(state: &State, trials: &[&Trial]) -> BTreeMap<usize, usize> {
-    let vector = |trial: &&Trial| Some((trial.number, state.outcomes().traded(|name| trial.value_of(name))?));
-    let (numbers, vectors): (Vec<usize>, Vec<Vec<f64>>) = trials.iter().filter_map(vector).unzip();
-    numbers.into_iter().zip(pareto::layers(&vectors)).collect()
 }
 
 impl StateWord {

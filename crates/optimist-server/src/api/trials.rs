@@ -65,7 +65,7 @@ enum Sort {
     Number,
     /// Newest first.
     Latest,
-    /// Best value first; trials without a value come last.
+    /// Best value first, with several goals the front first; trials without a value come last.
     Best,
 }
 
@@ -105,19 +105,20 @@ async fn page(
                 Sort::Number => {}
                 Sort::Latest => trials.reverse(),
                 Sort::Best => {
-                    let outcomes = state.outcomes();
-                    let merit = |trial: &Trial| outcomes.merit(|name| trial.value_of(name));
-                    let goal = outcomes.goal().map(|goal| goal.aim.direction());
-                    trials.sort_by(|a, b| match (goal, merit(a), merit(b)) {
+                    let goal = state.outcomes().goal().map(|goal| goal.aim.direction());
+                    let layers = state.layers();
+                    let layer = |trial: &Trial| layers.get(&trial.number).copied().unwrap_or(usize::MAX);
+                    trials.sort_by(|a, b| match (goal, state.merit(a), state.merit(b)) {
                         (Some(direction), Some(a), Some(b)) => direction.compare(&b, &a),
+                        (_, None, None) => layer(a).cmp(&layer(b)),
                         (_, a, b) => b.is_some().cmp(&a.is_some()),
                     });
                 }
             }
             let total = trials.len();
             let shown = trials.into_iter().skip(which.offset).take(limit);
-            let trials =
-                shown.map(|trial| serde_json::to_value(TrialView::new(trial))).collect::<Result<_, _>>();
+            let view = |trial| serde_json::to_value(TrialView::new(trial).judged(trial, state.outcomes()));
+            let trials = shown.map(view).collect::<Result<_, _>>();
             trials.map(|trials| Page { trials, total, of: state.trials().len(), head: state.head() })
         });
         page.map(Answer).map_err(unwritten)
@@ -157,7 +158,10 @@ async fn one(
 /// If the study has no trial of this number.
 pub fn shown(held: &Held, trial: usize) -> Result<Value, Problem> {
     held.read(|state| match state.trial(trial) {
-        Some(known) => serde_json::to_value(TrialView::new(known)).map_err(unwritten),
+        Some(known) => {
+            let view = TrialView::new(known).judged(known, state.outcomes());
+            serde_json::to_value(view).map_err(unwritten)
+        }
         None => {
             let n = state.trials().len();
             Err(Problem::not_found(format!(

@@ -64,12 +64,12 @@ impl State {
         let (state, update) = match outcome {
             Amendment::Measured(measured) => {
                 known.measurements.push(measured.clone());
-                (TrialState::Complete, Some(self.told(trial, Some(&measured))))
+                (TrialState::Complete, Some(self.told_measured(trial, &measured)))
             }
             Amendment::Failed { reason, known: measured } => {
                 let kind = Some(FailureKind::Infeasible);
                 known.failure = Some(Failure { kind, reason, stderr: None, known: measured.clone() });
-                (TrialState::Failed, Some(self.told(trial, measured.as_deref())))
+                (TrialState::Failed, Some(self.told_failed(trial, measured.as_deref())))
             }
             Amendment::Cancelled => (TrialState::Cancelled, Some(Update::Withdrawn { trial })),
             Amendment::Waiting => {

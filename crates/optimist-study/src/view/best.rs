@@ -70,20 +70,29 @@ impl Best {
         }
     }
 
-    /// What the optimizer recommends, in the user's terms.
+    /// What the optimizer recommends where there is a single outcome, in the user's terms.
     pub(crate) fn new(state: &State, recommended: Recommendation, trial: Option<usize>) -> Self {
         let tried = trial.map(|trial| &state.trials()[trial]);
+        let only = &state.outcomes().all()[0];
+        let view = OutcomeView {
+            expected: state.in_user_direction(0, recommended.mean),
+            std: recommended.std,
+            value: tried.and_then(|tried| tried.value_of(&only.name)),
+        };
         Self {
             trial,
             params: match tried {
                 Some(tried) => tried.params.clone(),
                 None => state.encoding().decode(&recommended.x),
             },
-            mean: state.in_user_direction(0, recommended.mean),
-            std: recommended.std,
-            value: tried.and_then(Trial::value),
+            mean: view.expected,
+            std: view.std,
+            value: view.value,
             feasible: None,
-            outcomes: ByOutcome::default(),
+            outcomes: match state.outcomes().is_one() {
+                true => ByOutcome::default(),
+                false => ByOutcome(vec![(only.name.clone(), view)]),
+            },
         }
     }
 }
