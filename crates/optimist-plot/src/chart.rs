@@ -228,21 +228,7 @@ impl Chart {
                 turn: None,
             };
             self.canvas.add(colour, shape);
-            let (x, y) = (right - width - 9.0, 16.0);
-            self.canvas.add(
-                colour,
-                match sample {
-                    Sample::Dot => Shape::Dot { at: (x, y), radius: 3.5 },
-                    Sample::Cross => Shape::Cross { at: (x, y), radius: 3.0 },
-                    Sample::Line => {
-                        Shape::Line { points: vec![(x - 6.0, y), (x + 6.0, y)], width: 2.0, is_dashed: false }
-                    }
-                    Sample::Triangle { is_up } => {
-                        let (tip, base) = if *is_up { (y - 4.0, y + 4.0) } else { (y + 4.0, y - 4.0) };
-                        Shape::Area { points: vec![(x, tip), (x - 4.5, base), (x + 4.5, base)] }
-                    }
-                },
-            );
+            self.canvas.add(colour, sample.shape((right - width - 9.0, 16.0)));
             right -= width + 28.0;
         }
     }
@@ -275,6 +261,23 @@ pub enum Sample {
     Triangle {
         is_up: bool,
     },
+}
+
+impl Sample {
+    /// The mark, drawn at a point.
+    pub fn shape(self, (x, y): Point) -> Shape {
+        match self {
+            Self::Dot => Shape::Dot { at: (x, y), radius: 3.5 },
+            Self::Cross => Shape::Cross { at: (x, y), radius: 3.0 },
+            Self::Line => {
+                Shape::Line { points: vec![(x - 6.0, y), (x + 6.0, y)], width: 2.0, is_dashed: false }
+            }
+            Self::Triangle { is_up } => {
+                let (tip, base) = if is_up { (y - 4.0, y + 4.0) } else { (y + 4.0, y - 4.0) };
+                Shape::Area { points: vec![(x, tip), (x - 4.5, base), (x + 4.5, base)] }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -31,7 +31,9 @@ pub fn plot(state: &State) -> Plot {
             "How much of the goals is covered: the hypervolume beyond the reference. Then each outcome; trials in grey are not \
              feasible, bounds are dashed."
         }
-        Search::Feasible => "Each constraint, its bound dashed; trials in grey break one of them.",
+        Search::Feasible => {
+            "How many trials were feasible so far. Then each constraint, its bound dashed; trials in grey break one of them."
+        }
     };
     Plot {
         kind: PlotKind::History,
@@ -48,7 +50,7 @@ pub fn plot(state: &State) -> Plot {
 fn draw(state: &State) -> Vec<Canvas> {
     let goal = state.outcomes().goal().map(|goal| goal.name.as_str());
     let main = match (state.outcomes().search(), goal) {
-        (Search::Front, _) => Some(chart(state, None, Trace::main(state), MAIN)),
+        (Search::Front | Search::Feasible, _) => Some(chart(state, None, Trace::main(state), MAIN)),
         _ => None,
     };
     let of_outcome = |series: Series<'_>| {
@@ -76,6 +78,7 @@ fn chart(state: &State, series: Option<&Series<'_>>, trace: Option<Trace>, size:
     let x = Axis::Whole { low: -0.02 * last as f64, high: (last as f64 * 1.02).max(1.0) };
     let title = match series {
         Some(series) => series.heading("value of each trial"),
+        None if state.outcomes().search() == Search::Feasible => "Feasible trials".to_owned(),
         None => "Hypervolume".to_owned(),
     };
     let standings = if state.outcomes().has_constraints() { Standing::of_all(state) } else { Vec::new() };
@@ -102,7 +105,7 @@ fn chart(state: &State, series: Option<&Series<'_>>, trace: Option<Trace>, size:
         Some(Standing::Infeasible) => colour::FAINT,
         _ => colour::POINT,
     };
-    // Of several goals together, the line is all there is.
+    // Of several goals together, or constraints alone, the line is all there is.
     let values = series.map_or(&[][..], |_| &trace.values);
     if is_crowded {
         for colour in [colour::FAINT, colour::POINT] {
