@@ -421,7 +421,7 @@ fn run_keys(report: &Report) -> impl Iterator<Item = &RunKey> {
     report.tasks.iter().flat_map(|part| &part.rows).flat_map(|row| row.cumulative.by_run.keys())
 }
 
-fn probability(p: f64) -> String {
+pub(crate) fn probability(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
 }
 

@@ -9,6 +9,7 @@ use std::fmt::Write;
 
 use super::play::SeveralRecord;
 use super::problem::{Group, Problem};
+use crate::report::page::probability;
 use crate::report::signed_rank_p;
 
 /// The optimizer that all others are compared with.
@@ -221,7 +222,7 @@ impl<'a> Standings<'a> {
             let differences: Vec<f64> =
                 problems.iter().flat_map(|problem| self.differences(problem, other)).collect();
             let count = |is: fn(&f64) -> bool| differences.iter().filter(|difference| is(difference)).count();
-            let p = signed_rank_p(&differences).map_or_else(|| "–".to_owned(), |p| format!("{p:.3}"));
+            let p = signed_rank_p(&differences).map_or_else(|| "–".to_owned(), probability);
             let (won, tied, lost) = (count(|d| *d > 0.0), count(|d| *d == 0.0), count(|d| *d < 0.0));
             let _ = writeln!(text, "| {other} | {won} | {tied} | {lost} | {p} |");
         }
