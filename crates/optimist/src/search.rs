@@ -51,6 +51,13 @@ impl Default for Effort {
     }
 }
 
+impl Effort {
+    /// Half as many candidates and climbs.
+    pub fn halved(self) -> Self {
+        Self { spread: self.spread / 2, near: self.near / 2, climbs: self.climbs.div_ceil(2), ..self }
+    }
+}
+
 /// The best feasible point of the region, among those not `taken`. Climbs also start at the incumbents, and candidates are spread
 /// around them. `None` if every point found is taken.
 pub fn argmax(

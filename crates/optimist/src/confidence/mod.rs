@@ -128,6 +128,12 @@ impl Confidence {
         self.w_hat = self.rounds.w_hat_0.iter().zip(&shift).map(|(w, s)| w + s).collect();
     }
 
+    /// The size of the matrix that Σ_t is factored as, with whose square the time of a prediction grows.
+    pub fn order(&self) -> usize {
+        let (t, d_w) = (self.rounds.len(), self.rounds.d_w());
+        if self.rounds.family.is_parametric() { t.min(d_w) } else { t }
+    }
+
     /// The family, at the scales of this ball's prior.
     pub fn family(&self) -> &dyn Family {
         &*self.rounds.family
