@@ -43,6 +43,10 @@ const KEYS: [(&str, &str); 25] = [
 /// Where Debian's server listens when nobody says where.
 const SOCKETS: &str = "/var/run/postgresql";
 
+/// Where the key may be a part of a password, so that it can't be shown.
+const UNKNOWN_KEY: &str = "it has an unknown key after a password; put a password with spaces in quotes ('…'), and write `/`, `?`, `&` and \
+                           `@` in an address as %2F, %3F, %26 and %40";
+
 /// What an address says, key by key. Values were checked to be there, and not to mean anything.
 #[derive(Clone, Default)]
 pub struct Address(BTreeMap<String, String>);
@@ -50,10 +54,10 @@ pub struct Address(BTreeMap<String, String>);
 /// A variable of the environment.
 pub type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Whether a word is an address of the second kind.
+/// Whether a word is an address of the second kind, whichever key comes first.
 pub fn is_key_value(word: &str) -> bool {
     let key = word.trim_start().split_once('=').map(|(key, _)| key.trim_end());
-    key.is_some_and(|key| ["host", "hostaddr", "port", "dbname", "user", "service"].contains(&key))
+    key.is_some_and(|key| key == "database" || KEYS.iter().any(|(known, _)| *known == key))
 }
 
 impl Address {
@@ -139,8 +143,8 @@ impl Address {
 
     fn read_url(&mut self, rest: &str) -> Result<(), String> {
         let (authority, _) = rest.split_once(['/', '?']).unwrap_or((rest, ""));
-        // A password may hold a raw `/` or `?`: the first `@` ends it then.
-        let at = authority.rfind('@').or_else(|| rest.find('@'));
+        // A password may hold a raw `/` or `?`: the first `@` ends it then, but not that of `host:5432/lab?password=a@b`.
+        let at = authority.rfind('@').or_else(|| rest.find('@').filter(|_| !are_servers(authority)));
         let (credentials, rest) = at.map_or((None, rest), |at| (Some(&rest[..at]), &rest[at + 1..]));
         if let Some(credentials) = credentials {
             let (user, password) =
@@ -157,9 +161,13 @@ impl Address {
         if !database.is_empty() {
             self.set("dbname", decoded(database)?)?;
         }
+        // As in `postgres://me:123?secret=x@host`, where none of it was meant to be a key.
+        let mut may_be_secret = query.contains('@');
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').ok_or("expected key=value pairs after `?`")?;
-            self.set(&decoded(key)?, decoded(value)?)?;
+            let key = decoded(key)?;
+            self.set(&key, decoded(value)?).map_err(|reason| hidden_if(may_be_secret, reason))?;
+            may_be_secret |= key == "password";
         }
         Ok(())
     }
@@ -202,7 +210,8 @@ impl Address {
                     None => break after.len(),
                 }
             };
-            self.set(key.trim(), value)?;
+            let may_be_secret = self.get("password").is_some();
+            self.set(key.trim(), value).map_err(|reason| hidden_if(may_be_secret, reason))?;
             rest = after[end..].trim_start();
         }
         Ok(())
@@ -263,6 +272,22 @@ impl Display for Address {
         }
         self.get("service").map_or(Ok(()), |service| write!(f, "?service={service}"))
     }
+}
+
+/// Why a key is unknown, without the key if that may be a part of a password.
+fn hidden_if(may_be_secret: bool, reason: String) -> String {
+    if may_be_secret { UNKNOWN_KEY.to_owned() } else { reason }
+}
+
+/// Whether this may be hosts with ports, rather than a user with the beginning of a password.
+fn are_servers(authority: &str) -> bool {
+    authority.split(',').all(|server| {
+        let after_host = match server.split_once(']').filter(|_| server.starts_with('[')) {
+            Some((_, rest)) => rest.strip_prefix(':'),
+            None => server.split_once(':').map(|(_, port)| port),
+        };
+        after_host.is_none_or(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+    })
 }
 
 fn decoded(text: &str) -> Result<String, String> {
@@ -332,14 +357,16 @@ mod tests {
 
         #[test]
         fn no_password_is_shown_however_it_is_written(
-            password in "SECRET[A-Z:/?&='\\\\,\\[\\] ]{0,9}SECRET",
-            form in 0..4_usize,
+            password in "SECRET[A-Z:/?&='@\\\\,\\[\\] ]{0,9}SECRET",
+            form in 0..6_usize,
         ) {
             let quoted = password.replace('\\', "\\\\").replace('\'', "\\'");
             let text = match form {
                 0 => format!("postgres://me:{password}@host/lab"),
                 1 => format!("postgres://host/lab?password={password}"),
                 2 => format!("host=host password='{quoted}' dbname=lab"),
+                3 => format!("password={password} host=host dbname=lab"),
+                4 => format!("postgres://host:5432,other:5433/lab?password={password}"),
                 _ => format!("postgres://me:{password}@host/lab?password={password}&sslmode=nonsense"),
             };
             let storage = crate::log::Storage::postgres(&text);
@@ -367,6 +394,8 @@ mod tests {
             ("host=host dbname=lab password='my secret' user = me", "postgres://me@host/lab"),
             ("postgres://me:secret@[::1]:7/lab", "postgres://me@[::1]:7/lab"),
             ("postgres:///lab?host=/var/run&sslkey=secret", "postgres:///var/run/lab"),
+            ("postgres://host/lab?password=sec@ret", "postgres://host/lab"),
+            ("postgres://a:5432,[::1]:5433/lab?password=sec@ret", "postgres://a,::1:5432,5433/lab"),
         ] {
             assert_eq!(shown(text), expected);
         }
@@ -374,6 +403,9 @@ mod tests {
             "postgres://me:se@cr/et@host/lab",
             "postgres://host/lab?pasword=secret",
             "host=a password='secret",
+            "host=a password=my secret dbname=lab",
+            "postgres://host/lab?password=a&secret=b",
+            "postgres://me:12?secret=3@host/lab",
         ] {
             let error = Address::parse(text).err().unwrap();
             assert!(!error.contains("secret") && !error.contains("cr/et"), "{error}");
@@ -423,7 +455,9 @@ mod tests {
         let address = Address::parse(r"host=h port=7 user='o\'b \\' password=x sslmode=verify-full").unwrap();
         let config: postgres::Config = address.for_driver().parse().unwrap();
         assert_eq!((config.get_user(), config.get_ports()), (Some(r"o'b \"), &[7][..]));
-        assert!(is_key_value("host=h dbname=d") && is_key_value(" service = x"));
+        for word in ["host=h dbname=d", " service = x", "password=x host=h", "sslmode=require host=h"] {
+            assert!(is_key_value(word), "{word}");
+        }
         assert!(!is_key_value("a=b.db") && !is_key_value("optimist.db"));
     }
 
