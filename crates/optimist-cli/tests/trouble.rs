@@ -239,4 +239,16 @@ fn a_backup_is_a_storage_with_every_study_and_what_is_sound_of_a_damaged_one_is_
     let is_complete = |line: &&str| line.contains("\"state\":\"complete\"");
     assert_eq!(saved.lines().filter(is_complete).count(), 5, "{saved}");
     folder.run(&["verify", "roast", "--storage", "saved.db"]).expect_code(0);
+
+    // What was saved can take the place of the damaged study.
+    let output = folder.run(&["delete", "roast", "--yes"]).expect_code(1);
+    assert!(
+        output.stderr.contains("`optimist delete roast --force` deletes it as it is"),
+        "{}",
+        output.stderr
+    );
+    let output = folder.run(&["delete", "roast", "--yes", "--force"]).expect_code(0);
+    assert_eq!(output.stdout, "deleted study `roast`, which was damaged\n");
+    folder.run(&["salvage", "roast", "optimist.db", "--storage", "saved.db"]).expect_code(0);
+    folder.run(&["verify", "roast"]).expect_code(0);
 }

@@ -263,6 +263,14 @@ pub enum StudyError {
 }
 
 impl StudyError {
+    /// Whether the study is there and is not what was written.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::Broken { .. } | Self::Unreadable { .. } | Self::Storage(StorageError::Damaged { .. })
+        )
+    }
+
     pub(crate) fn broken(seq: u64, problem: impl Into<String>) -> Self {
         Self::Broken { seq, problem: problem.into() }
     }

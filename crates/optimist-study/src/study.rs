@@ -22,7 +22,7 @@ use crate::error::StudyError;
 use crate::evaluation::Measurement;
 use crate::event::{Event, Record, Source};
 use crate::identity::Identity;
-use crate::log::{self, Log, Storage, StudyId};
+use crate::log::{self, Log, Storage, StorageError, StudyId};
 use crate::outcomes::{Outcomes, Search};
 use crate::state::State;
 use crate::suggest::{self, Sampler, Verification};
@@ -134,7 +134,7 @@ impl Study {
     /// If it is not, or its log cannot be read.
     pub fn open(storage: &Storage, name: &str) -> Result<Self, StudyError> {
         let (mut log, id) = find(storage, name)?;
-        let state = whole(&mut *log, id)?;
+        let state = of_name(name, storage, whole(&mut *log, id)?)?;
         Ok(Self::with(storage, log, id, state, None))
     }
 
@@ -190,6 +190,16 @@ impl Study {
     /// If it is not there, or storage cannot be written.
     pub fn delete(mut self) -> Result<(), StudyError> {
         self.log.delete(self.id)?;
+        Ok(())
+    }
+
+    /// Removes a study without reading it, because it is damaged.
+    ///
+    /// # Errors
+    /// If it is not there, or storage cannot be written.
+    pub fn delete_unread(storage: &Storage, name: &str) -> Result<(), StudyError> {
+        let (mut log, id) = find(storage, name)?;
+        log.delete(id)?;
         Ok(())
     }
 
@@ -272,6 +282,9 @@ impl Study {
     /// # Errors
     /// If the study has a point that is not in its space.
     pub fn ranking(&mut self, n: usize) -> Result<Vec<Best>, StudyError> {
+        if n <= 1 && suggest::check_size(&self.state).is_err() {
+            return Ok(self.recommend()?.into_iter().collect());
+        }
         suggest::check_size(&self.state)?;
         match self.state.outcomes().search() {
             Search::Front => return Ok(Vec::new()),
@@ -382,6 +395,17 @@ fn find(storage: &Storage, name: &str) -> Result<(Box<dyn Log>, StudyId), StudyE
     match entries.iter().find(|entry| entry.name == name) {
         Some(entry) => Ok((log, entry.id)),
         None => not_found(entries.into_iter().map(|entry| entry.name).collect()),
+    }
+}
+
+/// The state, if it is that of the study of this name. The list of studies may be damaged, too.
+fn of_name(name: &str, storage: &Storage, state: State) -> Result<State, StudyError> {
+    match &state.definition().name {
+        found if found == name => Ok(state),
+        other => {
+            let problem = format!("what is listed as study `{name}` is study `{other}`");
+            Err(StorageError::Damaged { place: storage.to_string(), problem }.into())
+        }
     }
 }
 

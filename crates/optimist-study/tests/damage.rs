@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use optimist_study::{Measurement, Storage, Study, StudyError, StudyFile, Trial};
+use optimist_study::{AskTell, Measurement, Storage, Study, StudyError, StudyFile, Trial, TrialState};
 use proptest::prelude::*;
 
 const STUDY: &str = "
@@ -151,6 +151,57 @@ fn an_empty_file_is_told_of_when_a_study_is_begun_in_it() {
     assert!(heard.len() == 1 && heard[0].contains("is an empty file; restore a copy"), "{heard:?}");
 }
 
+/// How many trials with their values can be saved of a file; `None` if nothing can.
+fn saved(bytes: &[u8]) -> Option<usize> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    fs::write(&path, bytes).unwrap();
+    let to = Storage::sqlite(folder.path().join("saved.db"));
+    let (mut study, _) = Study::salvage(&Storage::sqlite(&path), "film", &to, "film").ok()?;
+    assert!(study.verify(|_| ()).is_ok());
+    Some(study.state().count(TrialState::Complete))
+}
+
+#[test]
+fn what_is_on_other_pages_is_saved_whichever_page_is_lost() {
+    let (bytes, trials) = &*SOUND;
+    const PAGE: usize = 4096;
+    let without = |i: usize| {
+        let mut zeroed = bytes.clone();
+        zeroed[i * PAGE..(i + 1) * PAGE].fill(0);
+        saved(&zeroed)
+    };
+    let mut left: Vec<Option<usize>> = (1..bytes.len() / PAGE).map(without).collect();
+    left.sort_unstable();
+    assert_eq!(
+        left.iter().filter(|left| left.is_none()).count(),
+        2,
+        "the first record and the way to all: {left:?}"
+    );
+    assert!(left.iter().flatten().all(|n| n + 15 >= trials.len()), "a page has some records: {left:?}");
+}
+
+#[test]
+fn what_is_left_of_a_file_that_was_cut_off_is_saved() {
+    let (bytes, trials) = &*SOUND;
+    let length = bytes.len();
+    let left: Vec<usize> = [1, 4096, 2 * 4096].map(|cut| saved(&bytes[..length - cut]).unwrap()).to_vec();
+    assert!(left.iter().all(|n| (1..trials.len()).contains(n)) && left[0] >= left[2], "{left:?}");
+}
+
+#[test]
+fn a_study_that_is_no_longer_listed_or_whose_head_is_nonsense_is_saved() {
+    for damage in ["DELETE FROM studies", "UPDATE studies SET head = 1 << 60"] {
+        assert_eq!(saved(&changed(damage)), Some(SOUND.1.len()), "{damage}");
+    }
+    // Who looks for the last record must not look for ever.
+    let mut bytes = changed("UPDATE studies SET head = 1 << 60");
+    let record = bytes.windows(20).rposition(|text| text.starts_with(br#"{"v":1,"seq":7"#)).unwrap();
+    let page = record / 4096;
+    bytes[page * 4096..(page + 1) * 4096].fill(0);
+    assert!(saved(&bytes).is_none_or(|n| n < SOUND.1.len()));
+}
+
 /// A file with what an SQL statement does to it.
 fn changed(statement: &str) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
@@ -160,6 +211,28 @@ fn changed(statement: &str) -> Vec<u8> {
     let _ = connection.execute_batch(statement); // a key that is there already stays where it is
     drop(connection);
     fs::read(&path).unwrap()
+}
+
+#[test]
+fn the_log_of_another_study_is_not_taken_for_the_one_that_was_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let storage = Storage::sqlite(&path);
+    let mut asked = None;
+    for (name, seed) in [("film", 1), ("brew", 2)] {
+        let text = format!("seed = {seed}\n{}", STUDY.replace("film", name));
+        let mut study = Study::create(&storage, StudyFile::parse(&text).unwrap().definition).unwrap();
+        asked.get_or_insert(study.ask(None).unwrap().params);
+    }
+    let swapped = "UPDATE studies SET name = 'x' WHERE id = 1; UPDATE studies SET name = 'film' WHERE id = 2;
+                   UPDATE studies SET name = 'brew' WHERE id = 1";
+    rusqlite::Connection::open(&path).unwrap().execute_batch(swapped).unwrap();
+    for error in [Study::open(&storage, "film").err(), AskTell::open(&storage, "film").err()] {
+        let error = error.expect("it is another study").to_string();
+        assert!(error.contains("is damaged: what is listed as study `film` is study `brew`"), "{error}");
+    }
+    let (saved, _) = Study::salvage(&storage, "film", &Storage::memory(), "film").unwrap();
+    assert_eq!(saved.state().trials()[0].params, asked.unwrap());
 }
 
 proptest! {

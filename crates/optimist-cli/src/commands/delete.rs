@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Args;
 use optimist_study::view::number::count;
+use optimist_study::{Storage, Study, StudyError};
 use serde_json::json;
 
 use crate::show::{plain, print, print_json};
@@ -27,7 +28,7 @@ pub struct DeleteArgs {
     /// Don't ask for confirmation
     #[arg(long, short)]
     yes: bool,
-    /// Delete the study even while trials are running
+    /// Delete the study even while trials are running, or if it is damaged
     #[arg(long)]
     force: bool,
     /// Print the result as a JSON object
@@ -37,7 +38,11 @@ pub struct DeleteArgs {
 
 /// Deletes the study.
 pub fn execute(args: DeleteArgs) -> anyhow::Result<ExitCode> {
-    let mut study = args.study.open()?;
+    let storage = args.study.storage()?;
+    let mut study = match Study::open(&storage, args.study.name()) {
+        Err(error) if error.is_damage() => return delete_damaged(&args, &storage, &error),
+        opened => opened?,
+    };
     study.reclaim()?;
     let (name, n_trials, n_running) =
         (study.name().to_owned(), study.state().trials().len(), study.state().running().count());
@@ -46,16 +51,7 @@ pub fn execute(args: DeleteArgs) -> anyhow::Result<ExitCode> {
             if n_running == 1 { "1 trial is running" } else { &format!("{n_running} trials are running") };
         bail!("{are} in study `{name}`; `optimist show {name}` lists them, --force deletes the study anyway");
     }
-    if !args.yes {
-        if !io::stdin().is_terminal() {
-            bail!("deleting study `{name}` needs confirmation; pass --yes to skip it");
-        }
-        let question =
-            format!("permanently delete study `{name}` with its {}? [y/N] ", count(n_trials, "trial"));
-        if !says_yes(&question, &mut io::stdin().lock(), &mut io::stderr())? {
-            bail!("study `{name}` was not deleted");
-        }
-    }
+    confirm(&args, &format!("study `{name}` with its {}", count(n_trials, "trial")))?;
     study.delete()?;
     if args.json {
         print_json(&json!({ "study": name, "deleted": true, "trials": n_trials }))?;
@@ -63,6 +59,38 @@ pub fn execute(args: DeleteArgs) -> anyhow::Result<ExitCode> {
         print(format!("deleted study `{name}` with its {}", count(n_trials, "trial")))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Nobody knows which trials it has, or whether any is running.
+fn delete_damaged(args: &DeleteArgs, storage: &Storage, error: &StudyError) -> anyhow::Result<ExitCode> {
+    let name = args.study.name();
+    if !args.force {
+        bail!("{error}; `optimist delete {name} --force` deletes it as it is");
+    }
+    confirm(args, &format!("study `{name}`, which is damaged"))?;
+    Study::delete_unread(storage, name)?;
+    if args.json {
+        print_json(&json!({ "study": name, "deleted": true, "trials": null }))?;
+    } else {
+        print(format!("deleted study `{name}`, which was damaged"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Goes on if the user says so.
+fn confirm(args: &DeleteArgs, what: &str) -> anyhow::Result<()> {
+    let name = args.study.name();
+    if args.yes {
+        return Ok(());
+    }
+    if !io::stdin().is_terminal() {
+        bail!("deleting study `{name}` needs confirmation; pass --yes to skip it");
+    }
+    let question = format!("permanently delete {what}? [y/N] ");
+    if !says_yes(&question, &mut io::stdin().lock(), &mut io::stderr())? {
+        bail!("study `{name}` was not deleted");
+    }
+    Ok(())
 }
 
 fn says_yes(question: &str, from: &mut impl BufRead, to: &mut impl Write) -> io::Result<bool> {

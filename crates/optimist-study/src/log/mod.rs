@@ -64,6 +64,14 @@ pub trait Log: Send {
         each: &mut dyn FnMut(u64, &str) -> ControlFlow<()>,
     ) -> Result<(), StorageError>;
 
+    /// The studies that have records, whatever is left of the list that [`Log::studies`] reads.
+    ///
+    /// # Errors
+    /// If storage cannot be read.
+    fn traces(&mut self) -> Result<Vec<StudyId>, StorageError> {
+        Ok(self.studies()?.into_iter().map(|entry| entry.id).collect())
+    }
+
     /// Gives every record to `each` that can still be read and is what was written, as far as that can be told, in order: damage
     /// is left out, and not an error.
     ///

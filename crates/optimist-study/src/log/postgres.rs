@@ -287,6 +287,13 @@ impl Log for Postgres {
         }
     }
 
+    fn traces(&mut self) -> Result<Vec<StudyId>, StorageError> {
+        self.persist(|client, _| {
+            let rows = client.query("SELECT DISTINCT study FROM optimist_linked ORDER BY study", &[])?;
+            rows.iter().map(|row| Ok(StudyId(row.try_get(0)?))).collect()
+        })
+    }
+
     fn salvage(&mut self, study: StudyId, each: &mut dyn FnMut(u64, &str)) -> Result<(), StorageError> {
         let rows = self.persist(|client, _| {
             let query = "SELECT seq, link, body FROM optimist_linked WHERE study = $1 ORDER BY seq";

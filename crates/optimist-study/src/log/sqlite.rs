@@ -2,8 +2,8 @@
 //!
 //! Every write is one transaction that locks the file before it reads, so that it waits for its turn and never fails
 //! halfway. What was stored is on the disk, not on its way there (`synchronous = FULL`), and in the file itself rather than in
-//! the write-ahead log beside it (`wal_autocheckpoint = 1`): people copy the one without the other. Records are linked
-//! (`chain`).
+//! the write-ahead log beside it (`wal_autocheckpoint = 1`): people copy the one without the other. Whoever reads keeps it out
+//! of the file meanwhile, so that records are read in blocks, and an append waits a moment for readers. Records are linked (`chain`).
 
 mod upgrade;
 
@@ -18,6 +18,12 @@ use rusqlite::{
 
 use super::chain::{Chain, Head, IntegrityFilter, checksum, seal};
 use super::{Appended, Backend, Entry, Lease, LeaseChange, Log, Notify, StorageError, StudyId};
+
+/// How long an append waits for readers, so that it is in the file itself when it returns.
+const COURTESY: Duration = Duration::from_millis(100);
+
+/// Records read at a time: few at first, as many readers stop after one.
+const BLOCKS: (usize, usize) = (16, 1000);
 
 /// In the header of our files: "OPTM".
 const APPLICATION_ID: i64 = 0x4f50_544d;
@@ -71,6 +77,13 @@ impl Backend for SqliteFile {
         Ok(Box::new(Sqlite::open(&self.0)?))
     }
 
+    fn connect_to_salvage(&self, notify: &Notify) -> Result<Box<dyn Log>, StorageError> {
+        match Sqlite::open_damaged(&self.0) {
+            Some(damaged) => Ok(Box::new(damaged)),
+            None => self.connect(notify), // it says what is wrong
+        }
+    }
+
     fn exists(&self) -> Result<bool, StorageError> {
         match self.0.metadata() {
             Ok(file) if file.is_file() && file.len() == 0 => {
@@ -101,6 +114,8 @@ pub struct Sqlite {
     place: String,
     /// A file of the first format that is read-only: its records are not linked.
     is_unlinked: bool,
+    /// How long the next append waits for readers: not at all if somebody has been reading for longer.
+    courtesy: Duration,
 }
 
 impl Sqlite {
@@ -135,11 +150,26 @@ impl Sqlite {
             opened => opened.map_err(|error| explain(&place, &error))?,
         };
         match format {
-            Format::Known => Ok(Self { connection, place, is_unlinked: false }),
-            Format::Unlinked => Ok(Self { connection, place, is_unlinked: true }),
+            Format::Known => Ok(Self { connection, place, is_unlinked: false, courtesy: COURTESY }),
+            Format::Unlinked => Ok(Self { connection, place, is_unlinked: true, courtesy: COURTESY }),
             Format::Newer(version) => Err(StorageError::Newer { place, version, known: FORMAT }),
             Format::Foreign => Err(StorageError::NotOurs { place }),
         }
+    }
+
+    /// Opens a file of which the end may be missing, for reading only; `None` if that is not possible either.
+    fn open_damaged(path: &Path) -> Option<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).ok().filter(|_| !is_scrap(path))?;
+        connection.busy_timeout(PATIENCE).ok()?;
+        connection.pragma_update(None, "query_only", true).ok()?;
+        connection.pragma_update(None, "writable_schema", true).ok()?; // or else a file that is too short is refused
+        let is_unlinked = match format(&connection).ok()?? {
+            Format::Known => false,
+            Format::Unlinked => true,
+            Format::Newer(_) | Format::Foreign => return None,
+        };
+        Some(Self { connection, place: path.display().to_string(), is_unlinked, courtesy: COURTESY })
     }
 
     /// One transaction that locks the file at its beginning.
@@ -154,6 +184,31 @@ impl Sqlite {
         let result = work(&transaction).map_err(explained)?;
         transaction.commit().map_err(explained)?;
         Ok(result)
+    }
+
+    /// Waits until what was committed is in the file itself. Not for long: it is on the disk in any case.
+    fn settle(&mut self) {
+        let deadline = Instant::now() + self.courtesy;
+        let mut committed = None;
+        while let Ok((is_busy, n_frames, n_settled)) =
+            self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+                Ok((row.get::<_, bool>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+            })
+        {
+            if !is_busy {
+                let n_committed = *committed.get_or_insert(n_frames);
+                // If the write-ahead log is shorter now, it was begun anew.
+                if n_settled >= n_committed || n_frames < n_committed {
+                    self.courtesy = self.courtesy.max(COURTESY);
+                    return;
+                }
+            }
+            if Instant::now() >= deadline {
+                self.courtesy = Duration::ZERO;
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// The last record of a study, as the file keeps it; `None` if there is no such study.
@@ -175,6 +230,14 @@ impl Sqlite {
         statement.query_row(params![study.0, seq.cast_signed()], head).optional()
     }
 
+    /// More records than the file has room for, whatever a damaged head says.
+    fn most_records(&self) -> u64 {
+        const LEAST_BYTES: u64 = 16; // of a record
+        let number = |pragma| self.connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+        let bytes = number("page_count").and_then(|n| Ok(n.saturating_mul(number("page_size")?)));
+        bytes.unwrap_or(0).unsigned_abs() / LEAST_BYTES
+    }
+
     fn damaged(&self, problem: String) -> StorageError {
         StorageError::Damaged { place: self.place.clone(), problem }
     }
@@ -191,30 +254,45 @@ impl Sqlite {
             return Ok(Err(format!("record {after} of study {} no longer exists", study.0)));
         };
         let query = match self.is_unlinked {
-            true => "SELECT seq, checksum, body FROM records WHERE study = ?1 AND seq > ?2 ORDER BY seq",
-            false => "SELECT seq, link, body FROM linked WHERE study = ?1 AND seq > ?2 ORDER BY seq",
+            true => {
+                "SELECT seq, checksum, body FROM records WHERE study = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3"
+            }
+            false => "SELECT seq, link, body FROM linked WHERE study = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
         };
         let mut chain = Chain::after(study, start);
         let mut statement = self.connection.prepare_cached(query)?;
-        let mut rows = statement.query(params![study.0, after.cast_signed()])?;
-        while let Some(row) = rows.next()? {
-            let stored = self::head(row)?;
-            let body = row.get_ref(2)?.as_str()?;
-            let sound = match self.is_unlinked {
-                true if checksum(body) != stored.link => {
-                    Err(format!("record {} of study {} is not what was written", stored.seq, study.0))
+        let (mut after, mut most) = (after, BLOCKS.0);
+        loop {
+            // `each` may take its time, and must not keep the file from being written meanwhile.
+            let block = statement.query_map(params![study.0, after.cast_signed(), most as i64], |row| {
+                Ok((self::head(row)?, row.get_ref(2)?.as_str()?.to_owned()))
+            })?;
+            let block = block.collect::<Result<Vec<(Head, String)>, _>>()?;
+            for (stored, body) in &block {
+                let sound = match self.is_unlinked {
+                    true if checksum(body) != stored.link => {
+                        Err(format!("record {} of study {} is not what was written", stored.seq, study.0))
+                    }
+                    true => Ok(()),
+                    false => chain.follow(*stored, body),
+                };
+                if sound.is_err() {
+                    return Ok(sound);
                 }
-                true => Ok(()),
-                false => chain.follow(stored, body),
-            };
-            if sound.is_err() {
-                return Ok(sound);
+                if each(stored.seq, body).is_break() {
+                    return Ok(Ok(()));
+                }
+                after = stored.seq;
             }
-            if each(stored.seq, body).is_break() {
-                return Ok(Ok(()));
+            if block.len() < most {
+                break;
             }
+            most = BLOCKS.1;
         }
-        Ok(if self.is_unlinked { Ok(()) } else { chain.finish(head) })
+        if self.is_unlinked || self.head(study)?.is_none() {
+            return Ok(Ok(())); // it may have been deleted meanwhile
+        }
+        Ok(chain.finish(head))
     }
 }
 
@@ -244,6 +322,7 @@ impl Log for Sqlite {
             insert(transaction, id, Head::default(), std::slice::from_ref(&first))?;
             Ok(Some(id))
         })
+        .inspect(|_| self.settle())
     }
 
     fn append(
@@ -271,6 +350,9 @@ impl Log for Sqlite {
             }
             Ok(Some(Appended::Stored))
         })?;
+        if appended == Some(Appended::Stored) {
+            self.settle();
+        }
         appended
             .ok_or_else(|| self.damaged(format!("record {head} of study {} is missing at its end", study.0)))
     }
@@ -285,20 +367,43 @@ impl Log for Sqlite {
         followed.map_err(|problem| self.damaged(problem))
     }
 
+    fn traces(&mut self) -> Result<Vec<StudyId>, StorageError> {
+        const MOST_UNREADABLE: usize = 1000;
+        let table = if self.is_unlinked { "records" } else { "linked" };
+        let query = format!("SELECT study FROM {table} WHERE study > ?1 ORDER BY study LIMIT 1");
+        let (mut found, mut after, mut n_unreadable) = (Vec::new(), 0, 0);
+        while n_unreadable < MOST_UNREADABLE {
+            let next = self.connection.prepare_cached(&query).and_then(|mut statement| {
+                statement.query_row([after], |row| row.get::<_, i64>(0)).optional()
+            });
+            match next {
+                Ok(None) => break,
+                Ok(Some(study)) => {
+                    found.push(StudyId(study));
+                    after = study;
+                }
+                // Behind a page that cannot be read there may be others that can.
+                Err(_) => (after, n_unreadable) = (after + 1, n_unreadable + 1),
+            }
+        }
+        Ok(found)
+    }
+
     fn salvage(&mut self, study: StudyId, each: &mut dyn FnMut(u64, &str)) -> Result<(), StorageError> {
         let query = match self.is_unlinked {
             true => "SELECT seq, checksum, body FROM records WHERE study = ?1 AND seq > ?2 ORDER BY seq",
             false => "SELECT seq, link, body FROM linked WHERE study = ?1 AND seq > ?2 ORDER BY seq",
         };
         let mut filter = IntegrityFilter::new(study);
-        let (mut after, mut last) = (0, self.head(study).ok().flatten().map_or(0, |head| head.seq));
+        let head = self.head(study).ok().flatten().map_or(u64::MAX, |head| head.seq);
+        let (mut after, mut last) = (0, head.min(self.most_records()));
         // Behind a page that cannot be read there may be others that can.
         while after <= last {
             let mut rescue = || -> Result<(), rusqlite::Error> {
-                let mut statement = self.connection.prepare(query)?;
+                let mut statement = self.connection.prepare_cached(query)?;
                 let mut rows = statement.query(params![study.0, after.cast_signed()])?;
                 while let Some(row) = rows.next()? {
-                    let stored = head(row)?;
+                    let stored = self::head(row)?;
                     after = stored.seq;
                     let body = row.get_ref(2)?.as_str()?;
                     let is_sound = match self.is_unlinked {
@@ -313,7 +418,7 @@ impl Log for Sqlite {
                 Ok(())
             };
             let _ = rescue(); // what is wrong there is what `read` says
-            after += 1;
+            after = after.saturating_add(1);
         }
         Ok(())
     }
@@ -766,6 +871,66 @@ mod tests {
             fs::copy(&path, &copy).unwrap(); // without the write-ahead log
             assert_eq!(read(&mut Sqlite::open(&copy).unwrap(), study).unwrap().len() as u64, head + 1);
         }
+    }
+
+    /// Whoever reads keeps what is written meanwhile out of the file itself.
+    #[test]
+    fn an_append_waits_for_a_reader_and_not_for_one_that_never_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let mut log = Sqlite::open(&path).unwrap();
+        let study = log.create("s", "one").unwrap().unwrap();
+        let reading = || {
+            let reader = Connection::open(&path).unwrap();
+            reader.execute_batch("BEGIN; SELECT count(*) FROM linked").unwrap();
+            reader
+        };
+        let copied = || {
+            let copy = folder.path().join("copy.db");
+            fs::copy(&path, &copy).unwrap(); // without the write-ahead log
+            read(&mut Sqlite::open(&copy).unwrap(), study).unwrap().len()
+        };
+        let append = |log: &mut Sqlite, head| {
+            assert_eq!(log.append(study, head, &["more".to_owned()], &[]).unwrap(), Appended::Stored);
+        };
+        log.courtesy = Duration::from_secs(60);
+        let reader = reading();
+        let ended = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            drop(reader);
+        });
+        append(&mut log, 1);
+        ended.join().unwrap();
+        assert_eq!(copied(), 2);
+
+        log.courtesy = COURTESY;
+        let reader = reading();
+        append(&mut log, 2);
+        assert_eq!((copied(), log.courtesy), (2, Duration::ZERO), "it is in the write-ahead log");
+        assert_eq!(read(&mut log, study).unwrap().len(), 3);
+        drop(reader);
+        append(&mut log, 3);
+        assert_eq!((copied(), log.courtesy), (4, COURTESY));
+    }
+
+    /// Who prints a study to a pager is not a reader all that time.
+    #[test]
+    fn what_is_written_while_a_study_is_read_slowly_is_in_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let (mut log, mut other) = (Sqlite::open(&path).unwrap(), Sqlite::open(&path).unwrap());
+        let study = log.create("s", "one").unwrap().unwrap();
+        let mut n_read = 0;
+        log.read(study, 0, &mut |_, _| {
+            n_read += 1;
+            other.append(study, 1, &["two".to_owned()], &[]).unwrap();
+            let copy = folder.path().join("copy.db");
+            fs::copy(&path, &copy).unwrap();
+            assert_eq!(read(&mut Sqlite::open(&copy).unwrap(), study).unwrap().len(), 2);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert_eq!(n_read, 1);
     }
 
     #[test]

@@ -29,6 +29,14 @@ pub trait Backend: Display + Send + Sync {
     /// If there is no storage there and none can be made, or it is not ours.
     fn connect(&self, notify: &Notify) -> Result<Box<dyn Log>, StorageError>;
 
+    /// Opens a connection for reading what is left of a storage that may be too damaged for [`Backend::connect`].
+    ///
+    /// # Errors
+    /// If nothing is there that could be read.
+    fn connect_to_salvage(&self, notify: &Notify) -> Result<Box<dyn Log>, StorageError> {
+        self.connect(notify)
+    }
+
     /// Whether it is a server that others decide about: commands do not come from there, and are not sent there.
     fn is_remote(&self) -> bool {
         false
@@ -94,6 +102,14 @@ impl Storage {
             (self.notify)(&format!("starting a new database: {error}"));
         }
         self.backend.connect(&self.notify)
+    }
+
+    /// Opens a connection for reading what is left of a storage that may be damaged.
+    ///
+    /// # Errors
+    /// If nothing is there that could be read.
+    pub(crate) fn connect_to_salvage(&self) -> Result<Box<dyn Log>, StorageError> {
+        self.backend.connect_to_salvage(&self.notify)
     }
 
     /// Whether it is a server that others decide about: commands do not come from there, and are not sent there.

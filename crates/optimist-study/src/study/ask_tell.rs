@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use optimist::space::Assignment;
 
-use super::{Job, Kept, Study, find, snapshot, whole};
+use super::{Job, Kept, Study, find, of_name, snapshot, whole};
 use crate::definition::Definition;
 use crate::error::StudyError;
 use crate::evaluation::Evaluation;
@@ -28,6 +28,7 @@ impl AskTell {
             Some(brief) => brief,
             None => (whole(&mut *log, id)?, snapshot::Snapshot::default()),
         };
+        let state = of_name(name, storage, state)?;
         let mut study = Study { snapshot, ..Study::with(storage, log, id, state, None) };
         study.refresh()?;
         Ok(Self { study })

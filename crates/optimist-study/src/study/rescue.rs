@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Study;
 use crate::error::StudyError;
 use crate::event::{Event, Record};
-use crate::log::{self, Storage};
+use crate::log::{self, Log, Storage, StudyId};
 use crate::state::State;
 
 /// Copies every study of one storage to another, while others use it, and reads the copies again. A trial that ran is taken up
@@ -66,17 +66,12 @@ impl Study {
         to: &Storage,
         new_name: &str,
     ) -> Result<(Self, Salvaged), StudyError> {
-        let mut log = from.connect()?;
-        let entries = log::listed(&mut *log)?;
-        let Some(entry) = entries.iter().find(|entry| entry.name == name) else {
+        if !from.exists()? {
             let (name, storage) = (name.to_owned(), from.to_string());
-            let others = entries.into_iter().map(|entry| entry.name).collect();
-            return Err(StudyError::NotFound { name, storage, others });
-        };
-        let mut records = Vec::new();
-        log.salvage(entry.id, &mut |seq, body| {
-            records.extend(Record::from_json(body).ok().filter(|record| record.seq == seq));
-        })?;
+            return Err(StudyError::NotFound { name, storage, others: Vec::new() });
+        }
+        let mut log = from.connect_to_salvage()?;
+        let records = sound_records(from, &mut *log, name)?;
         let mut records = records.into_iter();
         let first = records.next().and_then(|first| Some((first.clone(), State::new(first).ok()?)));
         let (first, state) = first.ok_or_else(|| StudyError::Lost { name: name.to_owned() })?;
@@ -89,6 +84,42 @@ impl Study {
         let study = Self::restore(to, lines.iter().map(String::as_str), Some(new_name))?;
         Ok((study, rescue.salvaged))
     }
+}
+
+/// What is sound of the study of this name, as its first record has it: the list of studies may be damaged, too.
+fn sound_records(from: &Storage, log: &mut dyn Log, name: &str) -> Result<Vec<Record>, StudyError> {
+    let listed = log::listed(log);
+    let entries = listed.as_deref().unwrap_or_default();
+    let entry = entries.iter().find(|entry| entry.name == name);
+    let records = entry.map_or(Ok(Vec::new()), |entry| sound(log, entry.id))?;
+    if is_of(name, &records) {
+        return Ok(records);
+    }
+    for id in log.traces()? {
+        let others = sound(log, id)?;
+        if is_of(name, &others) {
+            return Ok(others);
+        }
+    }
+    if entry.is_some() {
+        return Ok(records);
+    }
+    let (name, storage) = (name.to_owned(), from.to_string());
+    let others = listed?.into_iter().map(|entry| entry.name).collect();
+    Err(StudyError::NotFound { name, storage, others })
+}
+
+fn is_of(name: &str, records: &[Record]) -> bool {
+    let created = records.first().map(|record| &record.event);
+    matches!(created, Some(Event::Created { definition, .. }) if definition.name == name && !log::is_hidden(name))
+}
+
+fn sound(log: &mut dyn Log, id: StudyId) -> Result<Vec<Record>, StudyError> {
+    let mut records = Vec::new();
+    log.salvage(id, &mut |seq, body| {
+        records.extend(Record::from_json(body).ok().filter(|record| record.seq == seq));
+    })?;
+    Ok(records)
 }
 
 /// A log in the making, from sound records of which some are missing.
