@@ -84,7 +84,10 @@ async function send() {
       sending = false;
       return;
     }
-    if (!answer.ok) refused = `The result of experiment ${item.trial} was rejected: ${await problem(answer)}`;
+    if (!answer.ok) {
+      refused = `The result of experiment ${item.trial} was rejected: ${await problem(answer)}`;
+      giveBack(item);
+    }
     write(OUTBOX, read(OUTBOX, []).slice(1));
     arrived += answer.ok ? 1 : 0;
   }
@@ -92,6 +95,17 @@ async function send() {
   sending = false;
   if (refused) say(refused);
   else if (arrived) location.assign(location.pathname + "?done=tell");
+}
+
+// What was rejected can be corrected, also after the page is loaded again.
+function giveBack(item) {
+  const isTyped = ([name]) => !["back", "trial", "how"].includes(name);
+  const drafts = read(DRAFTS, {});
+  drafts[item.to + "#" + item.trial] = Object.fromEntries([...new URLSearchParams(item.body)].filter(isTyped));
+  write(DRAFTS, drafts);
+  const experiment = document.getElementById(`trial-${item.trial}`);
+  experiment?.classList.remove("entered");
+  experiment?.querySelectorAll("input, button").forEach((field) => (field.disabled = false));
 }
 
 async function problem(answer) {

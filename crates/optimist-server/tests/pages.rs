@@ -58,6 +58,10 @@ fn every_kind_of_study_has_its_pages() {
     let n = |class: &str| history.matches(&format!("class=\"{class}\"")).count();
     assert_eq!((n("panel wide"), n("panel")), (1, 3));
     assert!(overview.contains("on the front"), "{overview}");
+    let laboratory = get("/studies/several/laboratory").body;
+    for name in ["speed", "heat", "mass"] {
+        assert!(laboratory.contains(&format!("<th class=\"number\">{name}</th>")), "{name}: {laboratory}");
+    }
 
     // Without a value there are no empty axes.
     for study in ["empty", "failing"] {
@@ -78,6 +82,102 @@ fn every_kind_of_study_has_its_pages() {
         let tag = &trials[trials[..heading].rfind("<th").unwrap()..heading];
         assert_eq!(tag.contains("class=\"number\""), is_number, "{tag}");
     }
+}
+
+/// The overview once its model is fitted, without which it has no answer.
+fn with_answer(server: &Running, token: &str, study: &str) -> String {
+    for _ in 0..600 {
+        let page = server.call(token, "GET", &format!("/studies/{study}"), None).body;
+        if !page.contains("data-again") {
+            return page;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    panic!("the model of {study} is never fitted");
+}
+
+#[test]
+fn the_answer_of_several_goals_is_a_front_with_a_knee() {
+    let server = Running::with_users(|_| ());
+    let admin = server.token(Role::Admin, None, None);
+    let get = |path: &str| server.call(&admin, "GET", path, None);
+    let outcomes = "outcomes.speed = { goal = 'maximize' }\noutcomes.heat = { goal = 'minimize' }\noutcomes.mass = { at_most = 5.0 }";
+    let mut several = create(&server.storage, "several", outcomes);
+    assert!(get("/studies/several").body.contains("No trial has a value yet."));
+    assert!(get("/api/v1/studies/several/front").json()["expected"].is_null());
+    // The third is beaten by the second, and the last is too heavy.
+    for (speed, heat, mass) in
+        [(1.0, 1.0, 1.0), (4.0, 2.0, 1.0), (2.0, 3.0, 1.0), (5.0, 6.0, 1.0), (9.0, 1.0, 9.0)]
+    {
+        let job = several.ask(None).unwrap();
+        several
+            .tell(job.trial, Measurement::of([("speed", speed), ("heat", heat), ("mass", mass)]), None)
+            .unwrap();
+    }
+    let front = get("/api/v1/studies/several/front").json();
+    assert_eq!(front["trials"], serde_json::json!([0, 1, 3]));
+    let points = front["expected"]["points"].as_array().unwrap();
+    assert!(!points.is_empty() && points[0]["outcomes"]["speed"]["expected"].is_number(), "{front}");
+    assert_eq!(
+        get("/api/v1/studies/several").json()["front"],
+        front["expected"],
+        "as in `optimist show --json`"
+    );
+
+    let page = with_answer(&server, &admin, "several");
+    let answer = between(&page, "<section id=\"answer\"", "</section>");
+    let best = between(answer, "Best observed in each goal", "</article>");
+    let ends = [
+        "<strong>5</strong> <a href=\"/studies/several/trials/3\"",
+        "<strong>1</strong> <a href=\"/studies/several/trials/0\"",
+    ];
+    assert!(ends.iter().all(|end| best.contains(end)), "{best}");
+    assert!(answer.contains("Recommended: the knee") && answer.contains("params = {"), "{answer}");
+    let table = between(answer, "<table class=\"front\"", "</table>");
+    assert_eq!(table.matches("<tr").count(), 1 + points.len(), "{table}");
+}
+
+#[test]
+fn the_answer_of_one_goal_with_constraints_has_all_outcomes() {
+    let server = Running::with_users(|_| ());
+    let admin = server.token(Role::Admin, None, None);
+    let mut study = create(
+        &server.storage,
+        "light",
+        "outcomes.speed = { goal = 'maximize' }\noutcomes.mass = { at_most = 5.0 }",
+    );
+    for (speed, mass) in [(1.0, 1.0), (4.0, 2.0), (9.0, 9.0)] {
+        let job = study.ask(None).unwrap();
+        study.tell(job.trial, Measurement::of([("speed", speed), ("mass", mass)]), None).unwrap();
+    }
+    let page = with_answer(&server, &admin, "light");
+    let observed = between(&page, "<h3>Best observed</h3>", "</article>");
+    assert!(observed.contains("<strong>4</strong>"), "{observed}");
+    assert!(observed.contains("<dt>mass</dt><dd>2</dd>"), "{observed}");
+    let recommended = between(&page, "<h3>Recommended</h3>", "</article>");
+    assert!(recommended.contains("meets all constraints with a probability of"), "{recommended}");
+    assert!(recommended.contains("<dt>mass</dt>"), "{recommended}");
+}
+
+#[test]
+fn studies_with_different_goals_are_compared_in_plots_of_their_own() {
+    let server = Running::with_users(|_| ());
+    let admin = server.token(Role::Admin, None, None);
+    let goals = ["direction = 'minimize'", "direction = 'maximize'", "direction = 'minimize'"];
+    for (name, goal) in ["a", "b", "c"].into_iter().zip(goals) {
+        let mut study = create(&server.storage, name, goal);
+        let job = study.ask(None).unwrap();
+        study.tell(job.trial, 1.0, None).unwrap();
+    }
+    let compare = |query: &str| server.call(&admin, "GET", &format!("/compare?{query}"), None).body;
+    let same = compare("study=a&study=c");
+    assert_eq!((same.matches("<figure").count(), same.contains("different goals")), (1, false), "{same}");
+    let different = compare("study=a&study=b&study=c");
+    assert_eq!(different.matches("<figure").count(), 2, "{different}");
+    assert!(
+        different.contains("a plot of its own") && different.contains("<h2>maximize</h2>"),
+        "{different}"
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use optimist_study::Measurement;
 
 use crate::enter;
-use crate::served::{Served, laboratory, large, tuning};
+use crate::served::{Served, laboratory, large, several, tuned, tuning};
 
 #[test]
 #[ignore = "writes pictures for docs/dashboard; scripts/dashboard-gallery runs it"]
@@ -28,15 +28,25 @@ fn gallery() {
             .unwrap();
         }
         film.ask(Some("anna")).unwrap();
+        tuned(storage, "random-search", "random", 48);
+        several(storage, 24);
         large(storage, 5_000);
     });
     let browser = enter(&served);
     let pages = [
         ("studies", "/", "#studies", "light", (1280, 520), false),
-        ("compare", "/compare?study=image-model&study=film", "main svg", "light", (1280, 760), false),
+        (
+            "compare",
+            "/compare?study=image-model&study=random-search",
+            "main svg",
+            "light",
+            (1280, 800),
+            false,
+        ),
         ("overview", "/studies/image-model", "#answer .value", "light", (1280, 900), true),
         ("overview-dark", "/studies/image-model", "#answer .value", "dark", (1280, 900), false),
         ("overview-phone", "/studies/image-model", "#answer .value", "light", (390, 844), false),
+        ("front", "/studies/phone-net", "#answer table.front", "light", (1280, 900), true),
         ("trials", "/studies/image-model/trials", "#trials", "light", (1280, 700), false),
         ("trial", "/studies/image-model/trials/11", "#trial", "light", (1280, 800), false),
         (
@@ -68,7 +78,10 @@ fn gallery() {
         browser.wait("the model is fitted", |browser| browser.count("[data-again]") == 0);
         browser.screenshot(&folder.join(format!("{name}.png")), is_whole);
     }
-    browser.size(1024, 768);
+    for _ in 0..5 {
+        served.study("film").ask(Some("anna")).unwrap();
+    }
+    browser.size(1024, 480);
     browser.media("light", "print");
     browser.open(&served.at("/studies/film/laboratory/sheet"));
     browser.wait_for("table.sheet");

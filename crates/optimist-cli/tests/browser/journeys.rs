@@ -83,6 +83,17 @@ fn somebody_in_a_laboratory_enters_results_over_a_bad_connection() {
     let first = served.study("film").state().trials()[0].params.clone();
     assert!(browser.text("#trial-0 dl.large").contains(first.text("gas")));
 
+    // What the server rejects can be corrected.
+    browser.type_into("#value-0", "1,000.5");
+    browser.click("#trial-0 button.primary");
+    browser.wait_for_text("#outbox", "must be a number such as 71.5");
+    let is_open = browser.script(
+        "const field = document.querySelector('#value-0'); return [field.value, field.disabled]",
+        &[],
+    );
+    assert_eq!(is_open, serde_json::json!(["1,000.5", false]));
+    browser.clear("#value-0");
+
     // What was typed is there after a reload.
     browser.type_into("#value-0", "71,5");
     browser.type_into("#note-0", "second oven");
@@ -123,7 +134,7 @@ fn somebody_in_a_laboratory_enters_results_over_a_bad_connection() {
 
     // The next five on paper.
     browser.open(&served.at("/studies/film/laboratory"));
-    browser.click("form.change:nth-of-type(2) button");
+    browser.click("input[name=sheet] ~ button");
     browser.wait("a sheet of five", |browser| browser.count("table.sheet tbody tr") == 5);
     assert_eq!(served.study("film").state().running().count(), 5);
     browser.console(); // without a connection, the browser says so there

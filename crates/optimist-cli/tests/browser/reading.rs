@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::driver::Browser;
 use crate::enter;
-use crate::served::{Served, laboratory, tuning};
+use crate::served::{Served, laboratory, several, tuning};
 
 /// Serious and critical findings on the page.
 fn findings(browser: &Browser, axe: &str) -> Vec<String> {
@@ -31,12 +31,15 @@ fn axe_finds_nothing_serious() {
         let mut study = tuning(storage, 20);
         study.annotate(None, "A **note** with `code` and a [link](https://example.org).").unwrap();
         laboratory(storage).ask(None).unwrap();
+        several(storage, 8);
     });
     let browser = enter(&served);
     let pages = [
         "/",
         "/?search=nothing",
         "/compare?study=image-model&study=film",
+        "/studies/phone-net",
+        "/studies/phone-net/analysis",
         "/studies/image-model",
         "/studies/image-model/trials",
         "/studies/image-model/trials?filter=nonsense%3D1",

@@ -82,8 +82,14 @@ pub fn create(storage: &Storage, text: &str) -> Study {
 
 /// A study of a model that is tuned: a log scale, integers, a category, a condition, noise and failures.
 pub fn tuning(storage: &Storage, n: usize) -> Study {
+    tuned(storage, "image-model", "go-ucb", n)
+}
+
+/// The same under another name, by another optimizer.
+pub fn tuned(storage: &Storage, name: &str, optimizer: &str, n: usize) -> Study {
     let text = "
-        name = 'image-model'
+        name = 'NAME'
+        optimizer.name = 'OPTIMIZER'
         direction = 'minimize'
         seed = 7
         trials = 60
@@ -92,7 +98,7 @@ pub fn tuning(storage: &Storage, n: usize) -> Study {
         parameters.dropout = { type = 'float', low = 0.0, high = 0.6 }
         parameters.optimizer = { type = 'categorical', choices = ['adam', 'sgd'] }
         parameters.momentum = { type = 'float', low = 0.0, high = 0.99, when = { optimizer = 'sgd' } }";
-    let mut study = create(storage, text);
+    let mut study = create(storage, &text.replace("NAME", name).replace("OPTIMIZER", optimizer));
     for i in 0..n {
         let worker = format!("gpu-{}", i % 3);
         let job = study.ask(Some(&worker)).expect("it can be asked");
@@ -119,6 +125,34 @@ pub fn tuning(storage: &Storage, n: usize) -> Study {
             + noise;
         let loss = if rate > 0.06 { 40.0 * loss } else { loss };
         study.tell(job.trial, Measurement::new(loss), Some(20.0 + (i % 7) as f64)).expect("it can be told");
+    }
+    study
+}
+
+/// A study with two goals and a constraint.
+pub fn several(storage: &Storage, n: usize) -> Study {
+    let text = "
+        name = 'phone-net'
+        seed = 1
+        trials = 40
+        outcomes.accuracy = { goal = 'maximize' }
+        outcomes.latency_ms = { goal = 'minimize', reference = 50 }
+        outcomes.memory_gb = { at_most = 4 }
+        parameters.depth = { type = 'int', low = 1, high = 12 }
+        parameters.width = { type = 'int', low = 16, high = 1024, log = true }
+        parameters.half_precision = { type = 'bool' }";
+    let mut study = create(storage, text);
+    for _ in 0..n {
+        let job = study.claim().expect("it can be asked").expect("there is a next trial");
+        let (depth, width) = (job.params.int("depth") as f64, job.params.int("width") as f64);
+        let half = job.params.get("half_precision").is_some_and(|half| half.to_string() == "true");
+        let work = depth * width * width / 1e6;
+        let accuracy = 0.97 - 0.25 / (1.0 + 0.4 * depth) - 3.0 / width - if half { 0.006 } else { 0.0 };
+        let latency = (1.0 + 9.0 * work) * if half { 0.6 } else { 1.0 };
+        let memory = (0.3 + 1.4 * work) * if half { 0.5 } else { 1.0 };
+        let measured =
+            Measurement::of([("accuracy", accuracy), ("latency_ms", latency), ("memory_gb", memory)]);
+        study.tell(job.trial, measured, Some(30.0)).expect("it can be told");
     }
     study
 }

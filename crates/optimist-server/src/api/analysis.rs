@@ -4,9 +4,9 @@
 use axum::extract::State;
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use optimist_plot::study::{PlotKind, Plots};
-use optimist_study::view::Best;
-use optimist_study::{StudyInsight, Trial};
+use optimist_plot::study::{PlotKind, Plots, is_drawable};
+use optimist_study::view::{self, Best};
+use optimist_study::{State as StudyState, StudyInsight, Trial};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub fn routes() -> Vec<Route> {
     let (at, what) = look("/studies/{study}/best", "best", "Get the best points, the recommended one first");
     let best = Route::new(at, what, best).query::<HowMany>().gives::<BestPoints>();
     let (at, what) = look("/studies/{study}/front", "front", "Get the Pareto front of the observed trials");
-    let front = Route::new(at, what, front).gives::<Front>();
+    let front = Route::new(at, what, front).gives::<ObservedFront>();
     let (at, what) = look(
         "/studies/{study}/importance",
         "importance",
@@ -88,26 +88,47 @@ impl App {
     }
 }
 
+impl App {
+    /// With several goals, the points to choose from; `None` before a trial has all outcomes.
+    pub(crate) fn front(&self, held: &Held) -> Result<std::sync::Arc<Option<view::Front>>, Problem> {
+        held.kept("front", || {
+            let has_front = held.read(|state| state.observed_front().is_some());
+            if !has_front {
+                return Ok(None);
+            }
+            // Too many trials for a model are no reason to refuse the rest.
+            self.studies.look(held, |study| Ok(study.front().unwrap_or_default()))
+        })
+    }
+}
+
 /// The Pareto front: trials that no other trial beats in every goal.
 #[derive(Serialize, JsonSchema)]
-struct Front {
+struct ObservedFront {
     /// The numbers of the trials. With one goal: those with the best value.
     trials: Vec<usize>,
     /// The hypervolume beyond the reference point; null with one goal, or if computing it would take too long.
     hypervolume: Option<f64>,
+    /// With several goals, the points that the model recommends: what it expects there, with its uncertainty, and which is the knee.
+    /// Null with one goal, and before a trial has all outcomes.
+    expected: Option<view::Front>,
 }
 
-async fn front(State(app): State<App>, Named(study): Named<String>) -> Result<Answer<Front>, Problem> {
-    app.look(&study, |_, held| {
+async fn front(
+    State(app): State<App>,
+    Named(study): Named<String>,
+) -> Result<Answer<ObservedFront>, Problem> {
+    app.look(&study, |app, held| {
+        let expected = app.front(held)?.as_ref().clone();
         let front = held.read(|state| match state.observed_front() {
-            Some(front) => Front { trials: front.trials, hypervolume: front.hypervolume },
+            Some(front) => ObservedFront { trials: front.trials, hypervolume: front.hypervolume, expected },
             None => {
                 let outcomes = state.outcomes();
                 let merit = |trial: &Trial| outcomes.merit(|name| trial.value_of(name));
                 let best = state.best_observed().and_then(merit);
                 let is_best = |trial: &&Trial| best.is_some() && merit(trial) == best;
                 let trials = state.trials().iter().filter(is_best).map(|trial| trial.number).collect();
-                Front { trials, hypervolume: None }
+                ObservedFront { trials, hypervolume: None, expected: None }
             }
         });
         Ok::<_, Problem>(Answer(front))
@@ -160,6 +181,12 @@ struct Format {
     /// The format. Default: `json`, the data behind the plot.
     #[serde(default)]
     format: Kind,
+    /// For a contour: the horizontal parameter. Default: the most important ones.
+    #[serde(default)]
+    x: Option<String>,
+    /// For a contour: the vertical parameter.
+    #[serde(default)]
+    y: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
@@ -174,7 +201,7 @@ enum Kind {
 async fn plot(
     State(app): State<App>,
     Named((study, kind)): Named<(String, String)>,
-    Query(Format { format }): Query<Format>,
+    Query(Format { format, x, y }): Query<Format>,
 ) -> Result<Response, Problem> {
     let known = PlotKind::ALL.into_iter().find(|known| known.word() == kind);
     let words = PlotKind::ALL.map(PlotKind::word).join(", ");
@@ -182,7 +209,13 @@ async fn plot(
         known.ok_or_else(|| Problem::not_found(format!("unknown plot `{kind}`; use one of {words}")))?;
     let file = app
         .look(&study, move |_, held| {
-            held.kept(&format!("{}.{}", kind.word(), format as u8), || draw(held, kind, format))
+            match held.read(|state| pair(state, x.as_deref(), y.as_deref()))? {
+                None => {
+                    held.kept(&format!("{}.{}", kind.word(), format as u8), || draw(held, kind, None, format))
+                }
+                // There are too many pairs to keep.
+                pair => draw(held, kind, pair, format).map(std::sync::Arc::new),
+            }
         })
         .await?;
     let media = match format {
@@ -193,9 +226,25 @@ async fn plot(
     Ok(([(header::CONTENT_TYPE, media)], file.to_vec()).into_response())
 }
 
-fn draw(held: &Held, kind: PlotKind, format: Kind) -> Result<Vec<u8>, Problem> {
+/// The two parameters of a contour, if any are named.
+fn pair(state: &StudyState, x: Option<&str>, y: Option<&str>) -> Result<Option<(usize, usize)>, Problem> {
+    if x.is_none() && y.is_none() {
+        return Ok(None);
+    }
+    let parameters = state.definition().space.parameters();
+    let place = |name: &str| parameters.iter().position(|parameter| parameter.name == name);
+    let pair = x.and_then(place).zip(y.and_then(place)).filter(|&(x, y)| is_drawable(parameters, x, y));
+    let wrong = || {
+        Problem::bad_request(
+            "a contour needs `x` and `y`: two different parameters, neither of which depends on the other",
+        )
+    };
+    pair.ok_or_else(wrong).map(Some)
+}
+
+fn draw(held: &Held, kind: PlotKind, pair: Option<(usize, usize)>, format: Kind) -> Result<Vec<u8>, Problem> {
     let state = held.read(Clone::clone);
-    let plots = Plots::new(&state, &[kind])?;
+    let plots = Plots::of_pair(&state, &[kind], pair)?;
     match format {
         Kind::Svg => Ok(plots.svg().into_bytes()),
         Kind::Png => {

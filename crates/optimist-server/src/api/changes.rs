@@ -29,12 +29,15 @@ pub fn routes() -> Vec<Route> {
     let retry = Route::new(retried, what, retry).body::<Retry>().gives::<Retried>();
     let (queue, what) = at("/studies/{study}/queue", "enqueue", "Queue a point to be tried next");
     let enqueue = Route::new(queue, what, enqueue).body::<Enqueue>().gives::<Done>();
+    let (noted, what) =
+        at("/studies/{study}/note", "note", "Write the note of a study or of a trial, in Markdown");
+    let note = Route::new(noted, what, note).body::<NewNote>().gives::<Done>();
     let plan = Route::new(
         (Method::PATCH, "/studies/{study}/plan"),
         ("plan", Need::Operate, "Change the plan of a study, or pause, resume or stop it"),
         plan,
     );
-    vec![amend, cancel, retry, enqueue, plan.body::<PlanChange>().gives::<Plan>()]
+    vec![amend, cancel, retry, enqueue, note, plan.body::<PlanChange>().gives::<Plan>()]
 }
 
 /// The result of a change.
@@ -182,6 +185,27 @@ async fn enqueue(
     let params = assignment(Some(params))?;
     change(&app, &who, study, move |study| study.enqueue(&params)).await?;
     Ok(Answer(Done { stored: true }))
+}
+
+/// A note, which replaces the previous one.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewNote {
+    /// The text, in Markdown; an empty one removes the note.
+    text: String,
+    /// The number of the trial. Default: the note is about the study.
+    #[serde(default)]
+    trial: Option<usize>,
+}
+
+async fn note(
+    State(app): State<App>,
+    who: Identity,
+    Named(study): Named<String>,
+    Json(NewNote { text, trial }): Json<NewNote>,
+) -> Result<Answer<Done>, Problem> {
+    let kept = change(&app, &who, study, move |study| study.annotate(trial, &text)).await?;
+    Ok(Answer(Done { stored: kept == Kept::Stored }))
 }
 
 /// Changes to the plan. Fields that are left out stay as they are.

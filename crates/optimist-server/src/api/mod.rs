@@ -156,7 +156,7 @@ async fn permitted(
 /// Adds an `ETag` to JSON responses, and answers 304 if the client already has that version.
 async fn tagged(request: Request, next: Next) -> Response {
     let known = request.headers().get(header::IF_NONE_MATCH).cloned();
-    let is_look = request.method() == Method::GET;
+    let is_look = matches!(*request.method(), Method::GET | Method::HEAD);
     let response = next.run(request).await;
     let Some(tag) = response.extensions().get::<Tag>().cloned().filter(|_| is_look) else { return response };
     let Ok(value) = HeaderValue::from_str(&tag.0) else { return response };

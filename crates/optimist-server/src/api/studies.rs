@@ -147,13 +147,13 @@ async fn show(State(app): State<App>, Named(study): Named<String>) -> Result<Res
     Ok(json(app.look(&study, view).await?))
 }
 
-/// The current study as JSON, with the point that its model recommends.
+/// The current study as JSON, with the point or the front that its model recommends.
 pub fn view(app: &App, held: &Held) -> Result<String, Problem> {
-    let best = app.best(held)?;
+    let (best, front) = (app.best(held)?, app.front(held)?);
     let leases = app.studies.with_log(|log| log.leases(held.id()))?;
     let written = held.read(|state| {
         let view = StudyView::of(state, "this server".to_owned(), best.first().cloned(), &leases);
-        serde_json::to_string(&view)
+        serde_json::to_string(&view.with_front(front.as_ref().clone()))
     });
     written.map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
 }

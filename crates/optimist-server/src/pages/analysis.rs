@@ -142,5 +142,8 @@ fn pair_form(state: &State, wanted: &Wanted) -> Markup {
             strong { "Contour of" } (choose("x", &wanted.x)) (choose("y", &wanted.y))
             button { "Draw" }
         }
+        @if !(wanted.x.is_empty() && wanted.y.is_empty()) && wanted.pair(state).is_none() {
+            p.message.warning role="alert" { "Choose two different parameters, neither of which depends on the other. These are the most important ones." }
+        }
     } }
 }

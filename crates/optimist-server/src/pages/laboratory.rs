@@ -6,11 +6,12 @@
 use maud::{Markup, html};
 use optimist_plot::study::values;
 use optimist_study::log::Lease;
-use optimist_study::view::number::{count, shown};
+use optimist_study::view::number::{count, shown, significant};
 use optimist_study::{Course, NamedOutcome, State, Trial, TrialState};
 
 use super::address::Address;
 use super::layout::{Part, Tab, change, csrf, may_operate, time};
+use super::trials::text_of;
 use crate::auth::Identity;
 
 /// The most experiments on a sheet.
@@ -56,11 +57,11 @@ fn ask(who: &Identity, study: &Address, state: &State, n_open: usize) -> Markup 
             }))
             (change(who, study, "ask", Tab::Laboratory, html! {
                 input type="hidden" name="sheet" value="yes";
-                label for="count" { "or print a sheet of" }
+                label for="count" { "or experiments on paper:" }
                 input #count type="number" name="count" min="1" max=(MOST_AT_ONCE) value="5" inputmode="numeric";
-                button { "experiments" }
+                button { "Make a sheet" }
             }))
-            a.button href=(study.path("/laboratory/sheet")) { "Print open experiments" }
+            @if n_open > 0 { a.button href=(study.path("/laboratory/sheet")) { "Print open experiments" } }
         }
     }
 }
@@ -115,12 +116,20 @@ pub fn done(who: &Identity, study: &Address, state: &State) -> Part {
     ended.sort_by_key(|trial| std::cmp::Reverse((trial.ended_at, trial.number)));
     let content = html! { @if !ended.is_empty() {
         h2 { "Recent results" }
-        div.scroll { table {
-            thead { tr { th.number { "Experiment" } th.number { "Result" } th { "Note" } th { "When" } th { span.hidden { "Undo" } } } }
+        div.scroll { table.done {
+            thead { tr {
+                th { "Experiment" }
+                @for outcome in state.outcomes().all() { th.number { @if state.outcomes().is_one() { "Result" } @else { (outcome.name) } } }
+                th.wide { "Note" } th { "When" } th { span.hidden { "Undo" } }
+            } }
             tbody { @for trial in ended.iter().take(MOST_DONE) { tr {
-                td.number { a href=(study.path(&format!("/trials/{}", trial.number))) { (trial.number) } }
-                td.number { (result(trial)) }
-                td.note { (trial.measurements.iter().find_map(|measured| measured.note.as_deref()).unwrap_or("")) }
+                td { a href=(study.path(&format!("/trials/{}", trial.number))) { (trial.number) } }
+                @if trial.state == TrialState::Complete {
+                    @for name in state.outcomes().names() { td.number { (trial.value_of(name).map_or("–".to_owned(), |value| significant(value, 6))) } }
+                } @else {
+                    td.number colspan=(state.outcomes().all().len()) { span class={ "status " (trial.state.word()) } { (trial.state.word()) } }
+                }
+                td.note.wide { (text_of(trial)) }
                 td { @if let Some(at) = trial.ended_at { (time(at)) } }
                 td { @if may_operate(who) { a.button.plain href=(study.path(&format!("/laboratory?undo={}", trial.number))) { "Undo" } } }
             } } }

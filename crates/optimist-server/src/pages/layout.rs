@@ -137,7 +137,7 @@ fn frame(who: &Identity, title: &str, study: Option<&Address>, body: Markup) -> 
             body data-events=[study.map(|study| study.api("/events"))] {
                 a.skip href="#main" { "Skip to the content" }
                 header.bar {
-                    a.brand href="/" { (mark()) "Optimist" }
+                    a.brand href="/" { (mark()) span { "Optimist" } }
                     @if let Some(study) = study {
                         span.crumb aria-hidden="true" { "/" }
                         a.crumb href=(study.path("")) { (study.name) }

@@ -91,11 +91,11 @@ fn field(i: usize, parameter: &Parameter) -> Markup {
     html! { div.field {
         label for=(id) { (parameter.name) }
         @match &parameter.kind {
-            Kind::Float { low, high, .. } => {
-                input id=(id) name=(name) inputmode="decimal" autocomplete="off" placeholder={ (significant(*low, 6)) " to " (significant(*high, 6)) };
+            Kind::Float { .. } => {
+                input id=(id) name=(name) inputmode="decimal" autocomplete="off" placeholder=(range(&parameter.kind));
             }
-            Kind::Int { low, high, .. } => {
-                input id=(id) name=(name) inputmode="numeric" autocomplete="off" placeholder={ (low) " to " (high) };
+            Kind::Int { .. } => {
+                input id=(id) name=(name) inputmode="numeric" autocomplete="off" placeholder=(range(&parameter.kind));
             }
             Kind::Bool => select id=(id) name=(name) { option value="" {} option { "false" } option { "true" } },
             Kind::Categorical { choices } => select id=(id) name=(name) {
@@ -125,12 +125,6 @@ fn note(who: &Identity, study: &Address, state: &State) -> Markup {
 /// The search space, its constraints and the objective.
 fn space(state: &State) -> Markup {
     let definition = state.definition();
-    let range = |kind: &Kind| match kind {
-        Kind::Float { low, high, log, .. } => scaled(significant(*low, 6), significant(*high, 6), *log),
-        Kind::Int { low, high, log, .. } => scaled(low.to_string(), high.to_string(), *log),
-        Kind::Bool => "false, true".to_owned(),
-        Kind::Categorical { choices } => choices.iter().map(shown).collect::<Vec<_>>().join(", "),
-    };
     html! {
         h2 { "Parameters" }
         div.scroll { table {
@@ -147,6 +141,22 @@ fn space(state: &State) -> Markup {
     }
 }
 
-fn scaled(low: String, high: String, log: bool) -> String {
-    format!("{low} to {high}{}", if log { ", log scale" } else { "" })
+/// The values that a parameter can have, in words.
+fn range(kind: &Kind) -> String {
+    match kind {
+        Kind::Float { low, high, log, step } => {
+            let step = step.map(|step| significant(step, 6));
+            scaled(significant(*low, 6), significant(*high, 6), step, *log)
+        }
+        Kind::Int { low, high, log, step } => {
+            scaled(low.to_string(), high.to_string(), step.map(|step| step.to_string()), *log)
+        }
+        Kind::Bool => "false, true".to_owned(),
+        Kind::Categorical { choices } => choices.iter().map(shown).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn scaled(low: String, high: String, step: Option<String>, log: bool) -> String {
+    let step = step.map_or(String::new(), |step| format!(", step {step}"));
+    format!("{low} to {high}{step}{}", if log { ", log scale" } else { "" })
 }

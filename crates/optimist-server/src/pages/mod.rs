@@ -10,6 +10,7 @@
 //! | `asked` | what requests for pages have in common, errors as pages |
 //! | `studies`, `overview`, `trials`, `trial`, `analysis`, `laboratory`, `manage` | one page each: state in, HTML out |
 //! | `filter` | filters of trials, as people type them |
+//! | `front` | the answer of a study with several goals, on the overview |
 //! | `actions` | what forms do |
 //! | `advice`, `background`, `kept` | results that take longer than a page may: computed in the background, and cached |
 //! | `assets` | scripts, styles and the icon, in the program |
@@ -24,6 +25,7 @@ mod assets;
 mod background;
 mod clock;
 mod filter;
+mod front;
 mod kept;
 mod laboratory;
 mod layout;
@@ -36,7 +38,7 @@ mod trial;
 mod trials;
 
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::{Extension, Path, Query, State};
@@ -57,7 +59,7 @@ use self::background::Found;
 use self::filter::Filter;
 use self::kept::Kept;
 pub use self::layout::login;
-use self::layout::{Part, Tab};
+use self::layout::Tab;
 use crate::api::idempotency;
 use crate::app::App;
 use crate::auth::Identity;
@@ -146,10 +148,10 @@ async fn compare(
     Ok(Html(html))
 }
 
-/// The optimizer's advice on a study, as far as it is computed.
-fn advice(kept: &Kept, app: &App, held: &Held, by: &str) -> Found<Advice> {
+/// The optimizer's advice on a study, as far as it is computed; waits for so long.
+fn advice(kept: &Kept, app: &App, held: &Held, by: &str, patience: Duration) -> Found<Advice> {
     let (own, name, by) = (app.clone(), held.name().to_owned(), by.to_owned());
-    kept.advice.of(held.id(), held.read(StudyState::head), PATIENCE, move || {
+    kept.advice.of(held.id(), held.read(StudyState::head), patience, move || {
         let held = own.studies.get(&name).map_err(|problem| problem.detail().to_owned())?;
         own.studies.change(&held, &by, advise).map_err(|problem| problem.detail().to_owned())
     })
@@ -163,22 +165,24 @@ async fn overview_page(
     let name = asked.study.name.clone();
     let html = app
         .look(&name, move |app, held| -> Result<String, Problem> {
-            let advised = advice(&kept, app, held, &asked.who.name);
-            let draw = || -> Result<Vec<Part>, Problem> {
+            let advise = |patience| advice(&kept, app, held, &asked.who.name, patience);
+            let page = |history: &Section, advised: &Found<Advice>| -> Result<String, Problem> {
                 let leases = app.studies.with_log(|log| log.leases(held.id()))?;
-                held.read(|state| {
-                    let history = history(state)?;
-                    Ok(overview::parts(state, &asked.study, &advised, &leases, &history))
-                })
+                let parts =
+                    held.read(|state| overview::parts(state, &asked.study, advised, &leases, history));
+                Ok(asked.answer(Tab::Overview, html! {}, &parts, html! {}))
             };
             if !asked.is_live {
-                return Ok(asked.answer(Tab::Overview, html! {}, &draw()?, html! {}));
+                // The model is fitted while the history is drawn.
+                let begin = Instant::now();
+                advise(Duration::ZERO);
+                let history = held.read(history)?;
+                return page(&history, &advise(PATIENCE.saturating_sub(begin.elapsed())));
             }
             // Many browsers watch the same study: parts are drawn once and shared.
+            let advised = advise(PATIENCE);
             let version = (held.read(StudyState::head), advised.head());
-            kept.parts.get((held.id(), asked.uri.clone()), version, || {
-                Ok(asked.answer(Tab::Overview, html! {}, &draw()?, html! {}))
-            })
+            kept.parts.get((held.id(), asked.uri.clone()), version, || page(&held.read(history)?, &advised))
         })
         .await?;
     Ok(Html(html))

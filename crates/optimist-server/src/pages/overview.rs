@@ -1,16 +1,17 @@
 //! The overview of a study: progress, the recommended point, running trials, failures.
 
 use maud::{Markup, html};
-use optimist_plot::study::{PlotKind, Section, values};
+use optimist_plot::study::{PlotKind, Section};
 use optimist_study::log::Lease;
 use optimist_study::view::number::{count, shown, significant, with_uncertainty};
-use optimist_study::view::reason;
+use optimist_study::view::{ByOutcome, OutcomeView, reason};
 use optimist_study::{Best, Course, Search, State, Trial, TrialState};
 
 use super::address::Address;
 use super::advice::Advice;
 use super::background::Found;
 use super::clock::length;
+use super::front;
 use super::layout::{Part, status, svg, time};
 use super::markdown;
 use super::snippet;
@@ -141,9 +142,9 @@ pub fn plot_with(study: &Address, section: &Section, axes: Option<String>, query
     let word = section.kind.word();
     html! { figure.plot data-plot=(word) data-axes=[axes] {
         figcaption {
-            strong { (section.title) } " " span.faint { (section.caption) }
+            h2 { (section.title) } " " span.faint { (section.caption) }
             @if !section.panels.is_empty() {
-                span.save { "Save as " a href=(study.path(&format!("/plots/{word}.svg{query}"))) download { "SVG" } " "
+                " " span.save { "Save as " a href=(study.path(&format!("/plots/{word}.svg{query}"))) download { "SVG" } " "
                     a href=(study.path(&format!("/plots/{word}.png{query}"))) download { "PNG" } }
             }
         }
@@ -159,43 +160,31 @@ pub fn plot_with(study: &Address, section: &Section, axes: Option<String>, query
 fn is_wide(kind: PlotKind, panel: usize) -> bool {
     match kind {
         PlotKind::History => panel == 0,
-        kind => matches!(kind, PlotKind::Parallel | PlotKind::Timeline),
+        kind => matches!(kind, PlotKind::Parallel | PlotKind::Timeline | PlotKind::Importance),
     }
 }
 
-/// The recommended point, the best observed one, and the expected gain of the next trial.
+/// The recommended point, the best observed one, and the expected gain of the next trial; with several goals, the front.
 fn answer(state: &State, study: &Address, advised: &Found<Advice>) -> Markup {
+    let is_front = state.outcomes().search() == Search::Front;
     html! {
         h2 { "The answer" }
-        div.pair {
-            article.card {
-                h3 { "Recommended" }
-                @match advised {
-                    Found::Ready { answer: advice, head } => {
-                        (recommended(state, advice.best.as_ref(), study))
-                        @if *head < state.head() {
-                            p.faint { "As of record " (head) " of " (state.head()) "; updating." }
+        @if is_front { (front::answer(state, study, advised)) } @else {
+            div.pair {
+                article.card {
+                    h3 { "Recommended" }
+                    @match advised {
+                        Found::Ready { answer: advice, head } => {
+                            (recommended(state, advice.best.as_ref(), study))
+                            (as_of(state, *head))
+                            (copies(advice.best.as_ref().map(|best| &best.params)))
                         }
-                        (copies(advice.best.as_ref()))
+                        other => (waiting(state, other)),
                     }
-                    Found::Pending => p.faint data-again { "Fitting the model to "
-                        (count(state.count(TrialState::Complete), "value")) "; reload the page in a moment." },
-                    Found::Failed(problem) => p.problem { (problem) },
                 }
-            }
-            article.card {
-                h3 { "Best observed" }
-                @match state.best_observed() {
-                    Some(trial) => {
-                        p.value { strong { (values(trial, 6).unwrap_or_default()) }
-                            " " a href=(study.path(&format!("/trials/{}", trial.number))) { "trial " (trial.number) } }
-                        (parameters(trial.params.iter()))
-                        p.faint { "A single measurement can be best by luck. The recommended point takes all of them into account." }
-                    }
-                    None if state.observed_front().is_some() => p { "With several goals there is no single best trial: choose from the front on the "
-                        a href=(study.path("/analysis")) { "Analysis" } " page." },
-                    None if state.has_values() => p.empty { "No trial meets all constraints yet." },
-                    None => p.empty { "No trial has a value yet." }
+                article.card {
+                    h3 { "Best observed" }
+                    (observed(state, study))
                 }
             }
         }
@@ -203,28 +192,81 @@ fn answer(state: &State, study: &Address, advised: &Found<Advice>) -> Markup {
     }
 }
 
+/// That advice lags behind the log, if it does.
+pub fn as_of(state: &State, head: u64) -> Markup {
+    html! { @if head < state.head() { p.faint { "As of record " (head) " of " (state.head()) "; updating." } } }
+}
+
+/// Why there is no advice yet.
+pub fn waiting(state: &State, advised: &Found<Advice>) -> Markup {
+    html! { @match advised {
+        Found::Failed(problem) => p.problem { (problem) },
+        _ => p.faint data-again { "Fitting the model to "
+            (count(state.count(TrialState::Complete), "value")) "; reload the page in a moment." },
+    } }
+}
+
+fn observed(state: &State, study: &Address) -> Markup {
+    html! { @match state.best_observed() {
+        Some(trial) => {
+            p.value {
+                @if let Some(value) = goal_of(state, trial) { strong { (significant(value, 6)) } " " }
+                a href=(study.path(&format!("/trials/{}", trial.number))) { "trial " (trial.number) }
+            }
+            @if !state.outcomes().is_one() { dl.parameters { @for name in state.outcomes().names() {
+                @if let Some(value) = trial.value_of(name) { div { dt { (name) } dd { (significant(value, 6)) } } }
+            } } }
+            (parameters(trial.params.iter()))
+            p.faint { "A single measurement can be best by luck. The recommended point takes all of them into account." }
+        }
+        None if state.has_values() => p.empty { "No trial meets all constraints yet." },
+        None => p.empty { "No trial has a value yet." },
+    } }
+}
+
 fn recommended(state: &State, best: Option<&Best>, study: &Address) -> Markup {
-    let Some(best) = best else {
-        let why = match state.outcomes().search() {
-            Search::Front if state.has_values() => "With several goals, no single point is best.",
-            _ => "No trial has a value yet.",
-        };
-        return html! { p.empty { (why) } };
-    };
+    let Some(best) = best else { return html! { p.empty { "No trial has a value yet." } } };
     html! {
         @if best.mean.is_finite() { p.value {
             strong { (best.std.map_or_else(|| significant(best.mean, 6), |std| with_uncertainty(best.mean, std))) }
             @if best.std.is_some() { span.faint { " expected, ± one standard deviation" } }
         } }
-        @if let Some(feasible) = best.feasible { p { "Feasible with a probability of " (significant(feasible, 2)) "." } }
-        p { @match (best.trial, best.value) {
-            (Some(trial), Some(value)) => {
-                "Measured in " a href=(study.path(&format!("/trials/{trial}"))) { "trial " (trial) } ": " (significant(value, 6))
+        p {
+            @match (best.trial, best.value) {
+                (Some(trial), Some(value)) => {
+                    "Measured in " a href=(study.path(&format!("/trials/{trial}"))) { "trial " (trial) } ": " (significant(value, 6)) "."
+                }
+                (Some(trial), None) => { "Tried in " a href=(study.path(&format!("/trials/{trial}"))) { "trial " (trial) } "." },
+                (None, _) => "This point hasn't been tried yet.",
             }
-            (Some(trial), None) => { "Tried in " a href=(study.path(&format!("/trials/{trial}"))) { "trial " (trial) } },
-            (None, _) => "This point hasn't been tried yet.",
-        } }
+            @if let Some(feasible) = best.feasible { " " (likely(feasible)) }
+        }
+        @if !state.outcomes().is_one() { (expected(&best.outcomes)) }
         (parameters(best.params.iter()))
+    }
+}
+
+/// What is expected of each outcome.
+pub fn expected(outcomes: &ByOutcome<OutcomeView>) -> Markup {
+    html! { dl.parameters { @for (name, one) in &outcomes.0 { div { dt { (name) } dd { (in_doubt(one)) } } } } }
+}
+
+/// What is expected of an outcome, with its uncertainty.
+pub fn in_doubt(one: &OutcomeView) -> String {
+    one.std.map_or_else(|| significant(one.expected, 6), |std| with_uncertainty(one.expected, std))
+}
+
+/// How likely a point meets all constraints, as a sentence.
+pub fn likely(chance: f64) -> String {
+    format!("It meets all constraints with a probability of {}.", percent(chance))
+}
+
+/// A probability as people read it: `97 %`.
+pub fn percent(chance: f64) -> String {
+    match 100.0 * chance {
+        percent if percent > 99.0 && chance < 1.0 => "more than 99 %".to_owned(),
+        percent if percent < 1.0 && chance > 0.0 => "less than 1 %".to_owned(),
+        percent => format!("{percent:.0} %"),
     }
 }
 
@@ -233,9 +275,10 @@ pub fn parameters<'p>(pairs: impl Iterator<Item = (&'p str, &'p optimist::space:
     html! { dl.parameters { @for (name, value) in pairs { div { dt { (name) } dd { (shown(value)) } } } } }
 }
 
-fn copies(best: Option<&Best>) -> Markup {
-    let Some(best) = best else { return html! {} };
-    html! { @for (language, text) in snippet::all(&best.params) {
+/// A point to copy and paste.
+pub fn copies(params: Option<&optimist::space::Assignment>) -> Markup {
+    let Some(params) = params else { return html! {} };
+    html! { @for (language, text) in snippet::all(params) {
         details.copy { summary { (language) } pre tabindex="0" data-copy { (text) } }
     } }
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use optimist_plot::study::{MOST_STUDIES, best_so_far, sparkline};
 use optimist_study::view::number::{count, significant};
-use optimist_study::{State, TrialState};
+use optimist_study::{Search, State, TrialState};
 
 use super::address::Address;
 use super::layout::{Part, page, status, svg, time};
@@ -130,8 +130,7 @@ pub fn progress(done: usize, planned: usize) -> Markup {
 
 /// The page that compares up to [`MOST_STUDIES`] studies, of `n_wanted`.
 pub fn compare(who: &Identity, states: &[&State], n_wanted: usize) -> Markup {
-    let directions: std::collections::BTreeSet<String> =
-        states.iter().map(|state| state.outcomes().in_words()).collect();
+    let kinds = by_goals(states);
     let content = html! {
         header.title { h1 { "Compare" } span.faint { (count(states.len(), "study").replace("studys", "studies")) } }
         @if states.is_empty() {
@@ -140,14 +139,19 @@ pub fn compare(who: &Identity, states: &[&State], n_wanted: usize) -> Markup {
             @if n_wanted > states.len() {
                 p.message.warning { "Showing the first " (states.len()) " of " (n_wanted) " selected studies." }
             }
-            @if directions.len() > 1 {
-                p.message.warning { "These studies have different goals, so their values can't be compared directly." }
+            @if kinds.len() > 1 {
+                p.message { "Values of studies with different goals can't be compared, so each kind has a plot of its own." }
             }
-            figure.plot { div.panels { div.panel.wide { (svg(&best_so_far(states))) } }
-                figcaption { "Best value so far of each study. Early values that are far from the rest are cut off." } }
+            @for (goals, states) in &kinds { figure.plot {
+                figcaption {
+                    @if kinds.len() > 1 { h2 { (goals) } " " }
+                    span.faint { (what_is_best(states)) " Early values that are far from the rest are cut off." }
+                }
+                div.panels { div.panel.wide tabindex="0" { (svg(&best_so_far(states))) } }
+            } }
             div.scroll { table {
                 thead { tr {
-                    th { "Study" } th { "State" } th { "Direction" } th { "Optimizer" } th { "Progress" } th.number { "Best" }
+                    th { "Study" } th { "State" } th { "Goal" } th { "Optimizer" } th { "Progress" } th.number { "Best" }
                     th.number { "Failed" } th.number { "Parameters" }
                 } }
                 tbody { @for state in states { (compared(state)) } }
@@ -155,6 +159,27 @@ pub fn compare(who: &Identity, states: &[&State], n_wanted: usize) -> Markup {
         }
     };
     page(who, "Compare", content)
+}
+
+/// Studies whose values mean the same, in the order of the first of each kind.
+fn by_goals<'s>(states: &[&'s State]) -> Vec<(String, Vec<&'s State>)> {
+    let mut kinds: Vec<(String, Vec<&State>)> = Vec::new();
+    for &state in states {
+        let goals = state.outcomes().in_words();
+        match kinds.iter_mut().find(|(known, _)| *known == goals) {
+            Some((_, same)) => same.push(state),
+            None => kinds.push((goals, vec![state])),
+        }
+    }
+    kinds
+}
+
+/// What the lines of a plot show.
+fn what_is_best(states: &[&State]) -> &'static str {
+    match states.first().map(|state| state.outcomes().search()) {
+        Some(Search::Front) => "How much of the goals each study has covered so far (hypervolume).",
+        _ => "Best value so far of each study.",
+    }
 }
 
 fn compared(state: &State) -> Markup {

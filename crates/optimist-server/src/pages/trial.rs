@@ -44,12 +44,18 @@ pub fn part(study: &Address, state: &State, trial: &Trial) -> Part {
 fn outcome(trial: &Trial) -> Markup {
     html! { @if let Some(values) = values(trial, 8).filter(|_| trial.state == TrialState::Complete) {
         @let is_mean = trial.measurements.len() > 1;
-        @if trial.value().is_some() || is_mean { p.value { strong { (values) }
-            @if is_mean { span.faint { " mean of " (trial.measurements.len()) } } } }
+        @let has_one = trial.value().is_some();
+        @if has_one || is_mean { p.value {
+            // The exact value, unless there are several.
+            strong { (trial.value().filter(|_| !is_mean).map_or(values, |value| value.to_string())) }
+            @if is_mean { span.faint { " mean of " (trial.measurements.len()) } }
+        } }
         dl.parameters { @for measured in &trial.measurements {
             @for (name, one) in measured.values.iter() {
-                div { dt { @if trial.value().is_some() { "measured" } @else { (name) } } dd { (one.value)
-                    @if let Some(std) = one.noise_std { " ± " (significant(std, 3)) } } }
+                @if is_mean || !has_one { div { dt { @if has_one { "measured" } @else { (name) } } dd { (one.value) } } }
+                @if let Some(std) = one.noise_std { div {
+                    dt { @if has_one { "noise" } @else { "noise of " (name) } } dd { "± " (significant(std, 3)) }
+                } }
             }
             @if let Some(note) = &measured.note { div { dt { "note" } dd.text { (note) } } }
         } }
@@ -91,9 +97,19 @@ fn origin(study: &Address, trial: &Trial) -> Markup {
 fn reason(why: &Why) -> String {
     match why {
         Why::Explore => "exploration: an evenly spread point, where nothing is known yet".to_owned(),
-        Why::Optimism { family, radius } => format!(
-            "optimism: the highest upper confidence bound under the family {family}, {radius:.2} standard deviations above the mean"
-        ),
+        Why::Optimism { family, radius } => {
+            // With several outcomes, each has a family.
+            let family = match family.contains(", ") {
+                true => format!("the families {family}"),
+                false => format!("the family {family}"),
+            };
+            match format!("{radius:.2}") {
+                radius if radius == "0.00" => format!("the best expected value under {family}"),
+                radius => format!(
+                    "optimism: the highest upper confidence bound under {family}, {radius} standard deviations above the mean"
+                ),
+            }
+        }
         Why::Repeat => "repetition: the best point again, to tell noise from a rough objective".to_owned(),
         why => why.to_string(),
     }

@@ -229,7 +229,7 @@ fn cell(study: &Address, table: &Table, trial: &Trial, column: &str) -> Markup {
 }
 
 /// The first line of the first note or of the failure's reason.
-fn text_of(trial: &Trial) -> &str {
+pub fn text_of(trial: &Trial) -> &str {
     let note = trial.measurements.iter().find_map(|measured| measured.note.as_deref());
     let reason =
         trial.failure.as_ref().filter(|_| trial.measurements.is_empty()).map(|failure| &failure.reason[..]);
