@@ -30,9 +30,9 @@ impl Serving {
             folder.optimist(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.split_whitespace().find(|word| word.starts_with("http://"));
+        let address = line.split_whitespace().find(|word| word.starts_with("http"));
         let address = address.unwrap_or_else(|| panic!("no address in {line:?}"));
-        let end = address[7..].find('/').map_or(address.len(), |end| end + 7);
+        let end = address[8..].find('/').map_or(address.len(), |end| end + 8);
         Self { address: address[..end].to_owned(), process }
     }
 
@@ -105,6 +105,41 @@ fn a_worker_runs_no_command_of_a_server_that_nobody_here_has_allowed() {
     with(&folder, &worker, &same, &server).expect_code(0);
     assert!(folder.path().join("owned").exists());
     assert_eq!(server.stop().0, Some(0));
+}
+
+#[test]
+fn a_server_with_a_certificate_of_its_own_is_a_storage_for_those_who_are_told_of_it() {
+    let folder = Folder::new();
+    folder.write("film.toml", STUDY);
+    folder.run(&["create", "film.toml", "--storage", "lab.db"]).expect_code(0);
+    let worker = token(&folder, &["--role", "worker", "--study", "film"]);
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../optimist-server/tests/fixtures/tls");
+    let (certificate, key) = (format!("{fixtures}.pem"), format!("{fixtures}.key"));
+    let server = Serving::new(&folder, &["--tls-cert", &certificate, "--tls-key", &key]);
+    let port = server.address.rsplit(':').next().unwrap().to_owned();
+    let ask = |address: &str, trusted: Option<&str>| {
+        let mut command = folder.optimist(&["ask", "film", "--storage", address]);
+        command.env("OPTIMIST_TOKEN", &worker).env_remove("SSL_CERT_FILE");
+        if let Some(trusted) = trusted {
+            command.env("SSL_CERT_FILE", trusted);
+        }
+        Output::of(&mut command)
+    };
+    ask(&format!("https://localhost:{port}"), Some(&certificate)).expect_code(0);
+    for (scheme, words) in [("https", "SSL_CERT_FILE"), ("http", "write https://")] {
+        let refused = ask(&format!("{scheme}://localhost:{port}"), None).expect_code(1);
+        assert!(refused.stderr.contains(words) && !refused.stderr.contains("retrying"), "{}", refused.stderr);
+    }
+    assert_eq!(server.stop().0, Some(0));
+}
+
+#[test]
+fn a_host_is_a_name_without_scheme_and_port() {
+    let folder = Folder::new();
+    for bad in ["lab:8150", "http://lab", "lab/", ""] {
+        let refused = folder.run(&["serve", "--storage", "lab.db", "--host", bad]).expect_code(2);
+        assert!(refused.stderr.contains("without scheme and port"), "{}", refused.stderr);
+    }
 }
 
 #[test]

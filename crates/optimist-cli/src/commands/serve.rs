@@ -48,7 +48,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS")]
     proxy: Vec<IpAddr>,
     /// A host name under which people reach the server; can be repeated
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = host)]
     host: Vec<String>,
     /// Allow studies created over HTTP to use this command, word for word (a JSON array if words have spaces); can be repeated
     #[arg(long, value_name = "COMMAND", value_parser = words)]
@@ -101,6 +101,15 @@ pub fn execute(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let _ = waiting.join();
     say("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// A host name as browsers send it, but without a port: any port is allowed.
+fn host(name: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+    match name.trim_end_matches('.') {
+        plain if !plain.is_empty() && plain.chars().all(is_plain) => Ok(plain.to_owned()),
+        _ => Err("expected a name without scheme and port, such as lab.example.org".to_owned()),
+    }
 }
 
 /// A command that may be run: program and arguments.

@@ -8,6 +8,7 @@
 
 use std::fmt::{self, Display, Formatter};
 use std::io;
+use std::net::IpAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,8 +59,7 @@ impl HttpServer {
         let bad = |reason: &str| StorageError::BadServer { reason: reason.to_owned() };
         let (scheme, rest) = address.split_once("://").ok_or_else(|| bad("it has no scheme"))?;
         let authority = rest.split('/').next().unwrap_or_default();
-        // A raw `/` in a password ends what looks like the authority.
-        if rest.contains('@') {
+        if authority.contains('@') {
             return Err(bad(
                 "it contains a user or password, which would be shown; put a token in OPTIMIST_TOKEN instead",
             ));
@@ -80,11 +80,15 @@ impl HttpServer {
 
     /// Whether a token would cross a network readable.
     fn is_readable(&self) -> bool {
-        let host = self.url.strip_prefix("http://").map(|rest| rest.split(['/']).next().unwrap_or_default());
-        let is_here = |host: &str| {
-            host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]")
+        let Some(rest) = self.url.strip_prefix("http://") else {
+            return false;
         };
-        self.authorization.is_some() && host.is_some_and(|host| !is_here(host))
+        let host = rest.split('/').next().unwrap_or_default();
+        let host =
+            host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')).map_or(host, |(host, _)| host);
+        let address: Result<IpAddr, _> = host.trim_matches(['[', ']']).parse();
+        let is_here = address.map_or_else(|_| host.eq_ignore_ascii_case("localhost"), |ip| ip.is_loopback());
+        self.authorization.is_some() && !is_here
     }
 }
 
@@ -385,6 +389,9 @@ impl Connection {
 
     fn unreachable(&self, error: &ureq::Error) -> StorageError {
         let place = self.url.clone();
+        if let Some(error) = certificate_error(error) {
+            return StorageError::Refused { place, reason: certificate_advice(error) }; // waiting doesn't help
+        }
         let reason = match error {
             ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 "nothing is listening there".to_owned()
@@ -393,10 +400,14 @@ impl Connection {
             error => error.to_string(),
         };
         match error {
-            ureq::Error::Tls(_) | ureq::Error::Pem(_) | ureq::Error::Rustls(_) => StorageError::Refused {
-                place,
-                reason: format!("{reason}; if it has a certificate of your own, name that in SSL_CERT_FILE"),
-            },
+            ureq::Error::Tls(_) | ureq::Error::Pem(_) | ureq::Error::Rustls(_) => {
+                StorageError::Refused { place, reason }
+            }
+            // Other breaches of the protocol come from servers that end in the middle of an answer.
+            ureq::Error::Protocol(_) if reason.contains("invalid HTTP version") => {
+                let hint = if self.url.starts_with("http:") { "; if it has TLS, write https://" } else { "" };
+                StorageError::Other { place, reason: format!("it doesn't speak HTTP ({reason}){hint}") }
+            }
             ureq::Error::BodyExceedsLimit(_) | ureq::Error::BadUri(_) | ureq::Error::Http(_) => {
                 StorageError::Other { place, reason }
             }
@@ -417,6 +428,39 @@ impl Connection {
             429 | 502..=504 => StorageError::Unreachable { place, reason },
             _ => StorageError::Other { place, reason },
         }
+    }
+}
+
+/// What is wrong with the server's certificate; `None` if that is not the problem. The HTTP client wraps it in an I/O error.
+fn certificate_error(error: &ureq::Error) -> Option<&rustls::Error> {
+    let error = match error {
+        ureq::Error::Rustls(error) => error,
+        ureq::Error::Io(error) => error.get_ref()?.downcast_ref()?,
+        _ => return None,
+    };
+    matches!(error, rustls::Error::InvalidCertificate(_)).then_some(error)
+}
+
+/// What to do about a certificate that can't be trusted.
+fn certificate_advice(error: &rustls::Error) -> String {
+    use rustls::CertificateError::{
+        Expired, ExpiredContext, NotValidForName, NotValidForNameContext, UnknownIssuer,
+    };
+    match error {
+        rustls::Error::InvalidCertificate(UnknownIssuer) => {
+            "nobody whom this machine trusts has signed its certificate; if it is your own, name it in SSL_CERT_FILE".to_owned()
+        }
+        rustls::Error::InvalidCertificate(NotValidForName | NotValidForNameContext { .. }) => {
+            "its certificate is for another host name; use the name in the certificate".to_owned()
+        }
+        rustls::Error::InvalidCertificate(Expired | ExpiredContext { .. }) => {
+            "its certificate has expired; renew it on the server".to_owned()
+        }
+        error if error.to_string().contains("CaUsedAsEndEntity") => {
+            "its certificate is that of an authority, which a server can't use; make one with `openssl req -x509 … -addext basicConstraints=CA:FALSE`"
+                .to_owned()
+        }
+        error => format!("{error}; if it has a certificate of your own, name that in SSL_CERT_FILE"),
     }
 }
 
@@ -446,21 +490,56 @@ mod tests {
         let shown = |address: &str| HttpServer::new(address, None).map(|server| server.to_string());
         assert_eq!(shown("http://lab:8150/"), Ok("http://lab:8150".to_owned()));
         assert_eq!(shown("https://lab/optimist/"), Ok("https://lab/optimist".to_owned()));
-        for bad in [
-            "http://",
-            "http://me:secret@lab",
-            "http://me:a/secret@lab",
-            "http://lab?token=secret",
-            "http://a b",
-        ] {
+        for bad in ["http://", "http://me:secret@lab", "http://lab?token=secret", "http://a b"] {
             let error = shown(bad).unwrap_err().to_string();
             assert!(!error.contains("secret") && error.contains("https://host:8150"), "{error}");
         }
         let token = |token: &str| HttpServer::new("http://lab", Some(token.to_owned()));
         assert!(token("a\r\nHost: b").is_err());
-        assert!(token("a").unwrap().is_readable());
-        assert!(!HttpServer::new("http://127.0.0.1:1", Some("a".to_owned())).unwrap().is_readable());
-        assert!(!HttpServer::new("https://lab", Some("a".to_owned())).unwrap().is_readable());
+        let is_readable =
+            |address: &str| HttpServer::new(address, Some("a".to_owned())).unwrap().is_readable();
+        for here in [
+            "http://127.0.0.1:1",
+            "http://localhost",
+            "http://LOCALHOST:1/x",
+            "http://[::1]:1",
+            "https://lab",
+        ] {
+            assert!(!is_readable(here), "{here}");
+        }
+        for away in [
+            "http://lab",
+            "http://127.0.0.1.lab:1",
+            "http://localhost.lab",
+            "http://10.0.0.1",
+            "http://[::2]",
+        ] {
+            assert!(is_readable(away), "{away}");
+        }
+    }
+
+    #[test]
+    fn a_certificate_that_cannot_be_trusted_says_what_to_do() {
+        use rustls::{CertificateError, OtherError};
+
+        #[derive(Debug, thiserror::Error)]
+        #[error("")]
+        struct CaUsedAsEndEntity; // what webpki says
+        let other = CertificateError::Other(OtherError(Arc::new(CaUsedAsEndEntity)));
+        for (error, words) in [
+            (CertificateError::UnknownIssuer, "SSL_CERT_FILE"),
+            (CertificateError::NotValidForName, "another host name"),
+            (CertificateError::Expired, "expired"),
+            (other, "basicConstraints=CA:FALSE"),
+        ] {
+            let wrapped =
+                io::Error::new(io::ErrorKind::InvalidData, rustls::Error::InvalidCertificate(error));
+            let wrapped = ureq::Error::Io(wrapped);
+            let advice = certificate_advice(certificate_error(&wrapped).unwrap());
+            assert!(advice.contains(words), "{advice}");
+        }
+        let broken = ureq::Error::Io(io::Error::from(io::ErrorKind::ConnectionReset));
+        assert!(certificate_error(&broken).is_none());
     }
 
     #[test]
