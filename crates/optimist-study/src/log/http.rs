@@ -59,7 +59,8 @@ impl HttpServer {
         let bad = |reason: &str| StorageError::BadServer { reason: reason.to_owned() };
         let (scheme, rest) = address.split_once("://").ok_or_else(|| bad("it has no scheme"))?;
         let authority = rest.split('/').next().unwrap_or_default();
-        if authority.contains('@') {
+        // A raw `/` in a password ends what looks like the authority.
+        if rest.contains('@') {
             return Err(bad(
                 "it contains a user or password, which would be shown; put a token in OPTIMIST_TOKEN instead",
             ));
@@ -80,9 +81,7 @@ impl HttpServer {
 
     /// Whether a token would cross a network readable.
     fn is_readable(&self) -> bool {
-        let Some(rest) = self.url.strip_prefix("http://") else {
-            return false;
-        };
+        let Some(rest) = self.url.strip_prefix("http://") else { return false };
         let host = rest.split('/').next().unwrap_or_default();
         let host =
             host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')).map_or(host, |(host, _)| host);
@@ -490,7 +489,13 @@ mod tests {
         let shown = |address: &str| HttpServer::new(address, None).map(|server| server.to_string());
         assert_eq!(shown("http://lab:8150/"), Ok("http://lab:8150".to_owned()));
         assert_eq!(shown("https://lab/optimist/"), Ok("https://lab/optimist".to_owned()));
-        for bad in ["http://", "http://me:secret@lab", "http://lab?token=secret", "http://a b"] {
+        for bad in [
+            "http://",
+            "http://me:secret@lab",
+            "http://me:a/secret@lab",
+            "http://lab?token=secret",
+            "http://a b",
+        ] {
             let error = shown(bad).unwrap_err().to_string();
             assert!(!error.contains("secret") && error.contains("https://host:8150"), "{error}");
         }
