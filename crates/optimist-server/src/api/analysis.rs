@@ -124,7 +124,7 @@ async fn front(
             Some(front) => ObservedFront { trials: front.trials, hypervolume: front.hypervolume, expected },
             None => {
                 let outcomes = state.outcomes();
-                let merit = |trial: &Trial| outcomes.merit(|name| trial.value_of(name));
+                let merit = |trial: &Trial| outcomes.merit(|name| trial.measured_value_of(name));
                 let best = state.best_observed().and_then(merit);
                 let is_best = |trial: &&Trial| best.is_some() && merit(trial) == best;
                 let trials = state.trials().iter().filter(is_best).map(|trial| trial.number).collect();
