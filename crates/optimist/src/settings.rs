@@ -283,12 +283,18 @@ impl Settings {
                     Aim::Answer => NOISE_FOR_ANSWERS,
                     Aim::Regret => NOISE,
                 };
-                Refit { scaled: *scaled, warp: *warp, noise, restarts: *restarts }
+                Refit { scaled: *scaled, warp: *warp, limited: true, noise, restarts: *restarts }
             }
-            Self::Paper(paper) => Refit { scaled: paper.scaled, warp: paper.warp, noise: NOISE, restarts: 1 },
-            Self::Theory(theory) => {
-                Refit { scaled: false, warp: theory.warp, noise: NOISE, restarts: theory.restarts }
+            Self::Paper(paper) => {
+                Refit { scaled: paper.scaled, warp: paper.warp, limited: false, noise: NOISE, restarts: 1 }
             }
+            Self::Theory(theory) => Refit {
+                scaled: false,
+                warp: theory.warp,
+                limited: false,
+                noise: NOISE,
+                restarts: theory.restarts,
+            },
         }
     }
 

@@ -432,6 +432,20 @@ mod answers {
     }
 
     #[test]
+    fn a_trial_that_diverged_does_not_spoil_the_answer() {
+        let regret = |seed: u64| {
+            let (mut optimizer, mut n_tried) = (go_ucb(&Domain::cube(4), 24), 0);
+            run(&mut optimizer, 0..24, seed, |x| {
+                n_tried += 1;
+                measured(if n_tried == 6 { -1e6 } else { hill(x) })
+            });
+            -hill(&optimizer.recommend().unwrap().x)
+        };
+        let regret = median((0..7).map(regret));
+        assert!(regret < 0.01, "{regret}; it was 0.1 when the value counted in full");
+    }
+
+    #[test]
     fn one_lucky_measurement_is_not_recommended() {
         let mut optimizer = go_ucb(&Domain::cube(2), 40);
         for x in lattice(5) {

@@ -48,7 +48,7 @@ impl Fantasies {
 mod tests {
     use super::*;
     use crate::belief::refit::Refit;
-    use crate::belief::{FailureImputation, TrainingData};
+    use crate::belief::{Preparation, TrainingData};
     use crate::evidence::NOISE;
     use crate::frame::Frame;
     use crate::model::{Anova, Family};
@@ -62,10 +62,10 @@ mod tests {
             Observation { x: vec![x, 1.0 - x], outcome }
         };
         let observations: Vec<Observation> = (0..t).map(observation).collect();
-        let imputation = FailureImputation::among(&observations.iter().collect::<Vec<_>>()).unwrap();
-        let told = TrainingData::new(&observations, imputation, &Frame::symmetric(2));
+        let preparation = Preparation::of(&observations.iter().collect::<Vec<_>>(), true).unwrap();
+        let told = TrainingData::new(&observations, preparation, &Frame::symmetric(2));
         let families: Vec<Box<dyn Family>> = vec![Box::new(Anova::new(2))];
-        let refit = Refit { scaled: true, warp: true, noise: NOISE, restarts: 1 };
+        let refit = Refit { scaled: true, warp: true, limited: true, noise: NOISE, restarts: 1 };
         Arc::new(refit.fit(families, &told, &[], &mut rng(1, 0)).into_belief(&told).unwrap())
     }
 

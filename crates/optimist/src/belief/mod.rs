@@ -145,9 +145,45 @@ impl OutputTransform {
     }
 }
 
+/// How observations become training data: what failed trials count as, and values that are far worse than all others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Preparation {
+    failures: FailureImputation,
+    /// The least value. A lower one says no more than "not here", and would make all others look the same.
+    floor: f64,
+}
+
+impl Preparation {
+    /// Values further below the others than this many times their range are outliers.
+    const FAR: f64 = 10.0;
+
+    /// The preparation of these observations; `None` if none has a value. With `limited`, up to a tenth of the values may be outliers,
+    /// which count as values just worse than the others (by as much as their range).
+    pub fn of(observations: &[&Observation], limited: bool) -> Option<Self> {
+        let mut values: Vec<f64> = observations.iter().filter_map(|told| told.value()).collect();
+        let floor = if limited { Self::floor(&mut values) } else { f64::NEG_INFINITY };
+        values.iter_mut().for_each(|value| *value = value.max(floor));
+        Some(Self { failures: FailureImputation::among(observations, &values)?, floor })
+    }
+
+    /// Sorts the values.
+    fn floor(values: &mut [f64]) -> f64 {
+        values.sort_by(f64::total_cmp);
+        let n_outliers = values.len().div_ceil(10);
+        let (Some(&lowest), Some(&low), Some(&high)) =
+            (values.first(), values.get(n_outliers), values.last())
+        else {
+            return f64::NEG_INFINITY;
+        };
+        let range = high - low;
+        let has_outliers = range > 0.0 && low - lowest > Self::FAR * range;
+        if has_outliers { low - range } else { f64::NEG_INFINITY }
+    }
+}
+
 /// What failed trials count as.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum FailureImputation {
+enum FailureImputation {
     /// The worst value told, with noise as large as the spread of all values: it says "not here", but not how bad.
     Worst {
         /// The worst value told.
@@ -160,14 +196,13 @@ pub enum FailureImputation {
 }
 
 impl FailureImputation {
-    /// What failures among these observations count as; `None` if no observation has a value.
-    pub fn among(observations: &[&Observation]) -> Option<Self> {
-        let values: Vec<f64> = observations.iter().filter_map(|told| told.value()).collect();
+    /// What failures among these observations count as, which have these values; `None` if there is no value.
+    fn among(observations: &[&Observation], values: &[f64]) -> Option<Self> {
         let worst = values.iter().copied().reduce(f64::min)?;
         if failures::are_chance(observations) {
             return Some(Self::LeftOut);
         }
-        Some(Self::Worst { y: worst, noise_std: OutputTransform::standardized(&values).scale })
+        Some(Self::Worst { y: worst, noise_std: OutputTransform::standardized(values).scale })
     }
 }
 
@@ -185,13 +220,13 @@ impl TrainingData {
     /// These observations, in this order.
     pub fn new<'a>(
         observations: impl IntoIterator<Item = &'a Observation>,
-        imputation: FailureImputation,
+        preparation: Preparation,
         frame: &Frame,
     ) -> Self {
         let mut told = Self { x: Matrix::zeros(0, frame.dimension()), y: Vec::new(), noise_std: Vec::new() };
         for observation in observations {
-            let (y, noise_std) = match (&observation.outcome, imputation) {
-                (&Outcome::Value { y, noise_std }, _) => (y, noise_std.unwrap_or(0.0)),
+            let (y, noise_std) = match (&observation.outcome, preparation.failures) {
+                (&Outcome::Value { y, noise_std }, _) => (y.max(preparation.floor), noise_std.unwrap_or(0.0)),
                 (Outcome::Failed, FailureImputation::Worst { y, noise_std }) => (y, noise_std),
                 (Outcome::Failed, FailureImputation::LeftOut) => continue,
             };
@@ -281,6 +316,38 @@ mod tests {
         }
     }
 
+    /// The values as families are fitted to them.
+    fn prepared(values: &[f64], limited: bool) -> Vec<f64> {
+        let told = |(i, &y): (usize, &f64)| Observation {
+            x: vec![i as f64 / values.len() as f64],
+            outcome: Outcome::Value { y, noise_std: None },
+        };
+        let all: Vec<Observation> = values.iter().enumerate().map(told).collect();
+        let preparation = Preparation::of(&all.iter().collect::<Vec<_>>(), limited).unwrap();
+        TrainingData::new(&all, preparation, &Frame::symmetric(1)).y
+    }
+
+    #[test]
+    fn a_tenth_of_the_values_may_be_far_worse_than_the_others() {
+        assert_eq!(prepared(&[1.0, -1e6, 3.0, 2.0], true), [1.0, -1.0, 3.0, 2.0]);
+        assert_eq!(prepared(&[1.0, -1e6, 3.0, 2.0], false), [1.0, -1e6, 3.0, 2.0]);
+        let with = |n_outliers: usize| {
+            let values: Vec<f64> = (0..20).map(|i| if i < n_outliers { -1e9 } else { i as f64 }).collect();
+            prepared(&values, true)[0]
+        };
+        assert_eq!([with(1), with(2), with(3)], [-15.0, 2.0 - 17.0, -1e9]);
+    }
+
+    #[test]
+    fn values_of_any_ordinary_shape_stay_as_they_are() {
+        let skewed: Vec<f64> = (0..30).map(|i| -f64::from(i * i * i)).collect();
+        for values in
+            [&skewed[..], &[0.0, -1.0, -9.0], &[5.0; 9], &[1.0, 1.0, 1.0, -1e6], &[1.0], &[-1e6, 0.0]]
+        {
+            assert_eq!(prepared(values, true), values);
+        }
+    }
+
     #[test]
     fn a_failure_that_is_not_chance_counts_as_the_worst_value_told_give_or_take_the_spread() {
         let observation = |x: f64, outcome: Outcome| Observation { x: vec![x], outcome };
@@ -289,9 +356,9 @@ mod tests {
             observation(0.5, Outcome::Value { y: -3.0, noise_std: Some(0.1) }),
             observation(1.0, Outcome::Value { y: 2.0, noise_std: None }),
         ];
-        assert_eq!(FailureImputation::among(&[&all[0]]), None);
-        let imputation = FailureImputation::among(&all.each_ref()).unwrap();
-        let told = TrainingData::new(&all, imputation, &Frame::symmetric(1));
+        assert_eq!(Preparation::of(&[&all[0]], true), None);
+        let preparation = Preparation::of(&all.each_ref(), true).unwrap();
+        let told = TrainingData::new(&all, preparation, &Frame::symmetric(1));
         assert_eq!(told.y, [-3.0, -3.0, 2.0]);
         assert_eq!(told.noise_std, [2.5, 0.1, 0.0]);
         assert_eq!(told.x.data(), [-1.0, 0.0, 1.0]);

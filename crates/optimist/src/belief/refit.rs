@@ -34,6 +34,8 @@ pub struct Refit {
     pub scaled: bool,
     /// Whether y may be warped.
     pub warp: bool,
+    /// Whether values far worse than all others count as just worse.
+    pub limited: bool,
     /// Hyper-prior of log noise.
     pub noise: Scale,
     /// How many starts the oracle has for a family that is not linear in w.
@@ -188,7 +190,8 @@ mod tests {
     use crate::model::{Activation, Anova, Mlp};
     use crate::optimizer::rng;
 
-    const REFIT: Refit = Refit { scaled: true, warp: true, noise: evidence::NOISE, restarts: 2 };
+    const REFIT: Refit =
+        Refit { scaled: true, warp: true, limited: true, noise: evidence::NOISE, restarts: 2 };
 
     /// `f` at `t` random points of [-1, 1]².
     fn told(t: usize, f: impl Fn(&[f64]) -> f64) -> TrainingData {

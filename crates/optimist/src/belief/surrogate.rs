@@ -12,7 +12,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::refit::Refit;
-use super::{Belief, FailureImputation, TrainingData};
+use super::{Belief, Preparation, TrainingData};
 use crate::evidence::Hyperparameters;
 use crate::frame::Frame;
 use crate::history::History;
@@ -88,7 +88,7 @@ impl Surrogate {
 /// A belief, and the observations that it was made from.
 struct CachedFit {
     belief: Arc<Belief>,
-    imputation: FailureImputation,
+    preparation: Preparation,
     anchor: Anchor,
     learnt_at: usize,
     n_told: usize,
@@ -120,10 +120,10 @@ impl CachedFit {
         type Families = Vec<Box<dyn Family>>;
         let mut learn = |families: Families, told: &[Observation], start: &[Option<Hyperparameters>]| {
             let believed = working_set(told, BELIEVED_FROM);
-            let imputation = FailureImputation::among(&believed).ok_or(OracleError::NothingToFit)?;
-            let sample = TrainingData::new(working_set(told, LEARNT_FROM), imputation, frame);
+            let preparation = Preparation::of(&believed, refit.limited).ok_or(OracleError::NothingToFit)?;
+            let sample = TrainingData::new(working_set(told, LEARNT_FROM), preparation, frame);
             let fits = refit.fit(families, &sample, start, rng);
-            Ok::<_, OracleError>((fits, imputation, TrainingData::new(believed, imputation, frame)))
+            Ok::<_, OracleError>((fits, preparation, TrainingData::new(believed, preparation, frame)))
         };
         let n = observations.len();
         let learnt_at_anchor = match earlier.map(|earlier| earlier.anchor) {
@@ -132,12 +132,12 @@ impl CachedFit {
             _ => learn(families(), &observations[..at], &[])
                 .map_or(Vec::new(), |(fits, ..)| fits.hyperparameters()),
         };
-        let (fits, imputation, told) = learn(families(), observations, &learnt_at_anchor)?;
+        let (fits, preparation, told) = learn(families(), observations, &learnt_at_anchor)?;
         let learnt = if at == n { fits.hyperparameters() } else { learnt_at_anchor };
         let belief = Arc::new(fits.into_belief(&told)?);
         Ok(Self {
             belief,
-            imputation,
+            preparation,
             anchor: Anchor { at, learnt },
             learnt_at: n,
             n_told: n,
@@ -159,7 +159,7 @@ impl CachedFit {
     fn update(&mut self, history: &History, frame: &Frame) {
         let new = &history.observations()[self.n_told..];
         if !new.is_empty() {
-            Arc::make_mut(&mut self.belief).update(&TrainingData::new(new, self.imputation, frame));
+            Arc::make_mut(&mut self.belief).update(&TrainingData::new(new, self.preparation, frame));
         }
         self.n_told += new.len();
         self.fingerprint = history.fingerprint(self.n_told);
@@ -213,7 +213,8 @@ mod tests {
     use crate::model::Anova;
     use crate::optimizer::{Outcome, rng};
 
-    const REFIT: Refit = Refit { scaled: true, warp: true, noise: crate::evidence::NOISE, restarts: 1 };
+    const REFIT: Refit =
+        Refit { scaled: true, warp: true, limited: true, noise: crate::evidence::NOISE, restarts: 1 };
 
     /// Values of a wave at random points of the square; every tenth trial fails.
     fn observations(t: usize) -> Vec<Observation> {

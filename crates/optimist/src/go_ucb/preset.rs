@@ -7,11 +7,12 @@ use super::{GoUcb, PhaseTwo, Scheduled, Search};
 use crate::acquisition::JointAscent;
 use crate::belief::fantasies::Fantasies;
 use crate::belief::recursive::{Oracle, PhaseOne, RecursiveSurrogate};
+use crate::belief::refit::Refit;
 use crate::belief::surrogate::Surrogate;
 use crate::encode::Domain;
 use crate::error::MethodError;
 use crate::frame::Frame;
-use crate::goals::Goals;
+use crate::goals::{Goal, Goals};
 use crate::history::History;
 use crate::model::{Family, FamilyMaker};
 use crate::oracle::{OracleError, sgd};
@@ -117,11 +118,15 @@ impl GoUcb {
         }
         let n = settings.explore_trials().unwrap_or_else(|| explore_trials(trials));
         let frame = Frame::new(domain, settings.refit().scaled);
-        let surrogate = || Surrogate::new(settings.families(domain), settings.refit(), frame.clone());
+        let surrogate = |goal: &Goal| {
+            // Values far below a bound must not come near it.
+            let refit = Refit { limited: matches!(goal, Goal::Maximize { .. }), ..settings.refit() };
+            Surrogate::new(settings.families(domain), refit, frame.clone())
+        };
         Ok(MultiOutcomeGoUcb {
             n,
             horizon: trials.saturating_sub(n).max(1),
-            surrogates: goals.as_slice().iter().map(|_| surrogate()).collect(),
+            surrogates: goals.as_slice().iter().map(surrogate).collect(),
             fantasies: goals.as_slice().iter().map(|_| Fantasies::default()).collect(),
             aim,
             effort,
