@@ -178,6 +178,7 @@ fn somebody_with_a_simulator_sees_workers_and_steers_them() {
     browser.wait_for_text(".message", "Stopped");
     assert_eq!(served.study("wing").state().course(), Course::Stopped);
     browser.click("form[action$='/do/resume'] button");
+    browser.wait_for_text(".message", "Resumed"); // on the page that comes, not on this one
     browser.clear("#trials");
     browser.type_into("#trials", "33");
     browser.click("form[action$='/do/trials'] button");

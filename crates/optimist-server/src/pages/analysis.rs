@@ -100,7 +100,7 @@ pub fn modelled(
     let content = match plots {
         _ if !state.has_values() => html! { p.empty { "A model is fitted once a trial has a value." } },
         Found::Ready { answer, head } => html! {
-            @if *head < state.head() { p.faint { "The model is as of record " (head) " of " (state.head()) "; updating." } }
+            @if *head < state.head() { p.faint data-again { "The model is as of record " (head) " of " (state.head()) "; updating." } }
             @for section in &sections(answer, filter) {
                 @if section.kind == PlotKind::Contour { (pair_form(state, wanted)) }
                 (plot_with(study, section, None, &of))

@@ -194,7 +194,7 @@ fn answer(state: &State, study: &Address, advised: &Found<Advice>) -> Markup {
 
 /// That advice lags behind the log, if it does.
 pub fn as_of(state: &State, head: u64) -> Markup {
-    html! { @if head < state.head() { p.faint { "As of record " (head) " of " (state.head()) "; updating." } } }
+    html! { @if head < state.head() { p.faint data-again { "As of record " (head) " of " (state.head()) "; updating." } } }
 }
 
 /// Why there is no advice yet.
