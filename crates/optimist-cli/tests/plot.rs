@@ -48,7 +48,7 @@ fn a_page_has_every_plot_and_needs_nothing_else() {
 fn how_each_suggestion_was_found_is_told_by_show_by_trials_and_on_the_page() {
     let folder = ran(&EVERYTHING.replace("sobol", "go-ucb").replace("random", "go-ucb"));
     let shown = folder.run(&["show", "tune"]).expect_code(0).stdout;
-    assert!(shown.contains(" by exploration, ") && shown.contains(" by optimism under "), "{shown}");
+    assert!(shown.contains(" by exploration; ") && shown.contains(" by optimism under "), "{shown}");
     let trials = folder.run(&["trials", "tune", "--json"]).expect_code(0).stdout;
     let why: Vec<Value> =
         trials.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["why"].clone()).collect();

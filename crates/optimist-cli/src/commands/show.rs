@@ -77,7 +77,7 @@ fn overview(state: &State, view: &StudyView) -> String {
     }
     if !view.suggestions.is_empty() {
         let found: Vec<String> = view.suggestions.iter().map(ToString::to_string).collect();
-        rows.push(("suggestions", found.join(", ")));
+        rows.push(("suggestions", found.join("; ")));
     }
     rows.extend(view.widened.iter().map(|widening| {
         let trials = count(widening.trials, "trial");
