@@ -103,7 +103,7 @@ pub(crate) fn answers(answers: &Answers) -> String {
             }
             table.add_row(cells);
         }
-        let _ = write!(text, "answers on the tasks to {}\n{table}\n\n", half.name());
+        let _ = write!(text, "answers on the tasks {}\n{table}\n\n", half.purpose());
     }
     text
 }

@@ -45,7 +45,7 @@ fn answers_of_one_half_of_the_tasks_are_scored() {
     bench(folder.path(), arguments).success();
     let answers = bench(folder.path(), "answers a.jsonl").success();
     let stdout = text(&answers.get_output().stdout);
-    assert!(stdout.starts_with("answers on the tasks to choose\n"), "{stdout}");
+    assert!(stdout.starts_with("answers on the tasks to choose by\n"), "{stdout}");
     assert!(stdout.contains(" failing   random ") && !stdout.contains("confirm"), "{stdout}");
     let markdown = bench(folder.path(), "answers --markdown a.jsonl").success();
     assert!(text(&markdown.get_output().stdout).contains("| failing | random |"));

@@ -186,7 +186,7 @@ pub(super) fn answers(answers: &Answers) -> Vec<Block<'static>> {
         if rows.is_empty() {
             continue;
         }
-        blocks.push(Block::Text(format!("Tasks to {}:", half.name())));
+        blocks.push(Block::Text(format!("Tasks {}:", half.purpose())));
         let header = answers::HEADER.iter().map(|title| (*title).to_owned()).collect();
         let is_first = |row: &AnswerRow| {
             let rivals = rows.iter().filter(|rival| rival.group == row.group);

@@ -30,4 +30,12 @@ impl Half {
             Half::Confirm => "confirm",
         }
     }
+
+    /// What its tasks are for: `to choose by` or `to confirm`.
+    pub fn purpose(self) -> &'static str {
+        match self {
+            Half::Choose => "to choose by",
+            Half::Confirm => "to confirm",
+        }
+    }
 }
