@@ -28,7 +28,7 @@ const OVERCONFIDENCE: f64 = 1.8;
 /// How much of what the family leaves unexplained is noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Noise {
-    /// No point was measured twice: none of it or all, with weights [`ROUGH`] and the rest.
+    /// No point was measured twice: none of it or all, with weights `ROUGH` and the rest.
     Unknown,
     /// No point was measured twice, and little is unexplained: none of it.
     Negligible,
