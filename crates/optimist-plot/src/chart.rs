@@ -318,7 +318,7 @@ mod tests {
         assert_eq!([-1.0, 0.0, 0.5, 1.0, 2.0].map(is_dot), [false, true, true, true, false]);
         let tip = |across: f64, up: f64| match mark((5.0, 50.0), y.beyond(across), y.beyond(up), 3.0) {
             Shape::Area { points } => (points[0].0 - points[1].0, points[0].1 - points[1].1),
-            other => panic!("{other:?} is no triangle"),
+            other => panic!("{other:?} is not a triangle"),
         };
         assert!(tip(0.5, -1.0).1 > 0.0 && tip(0.5, 2.0).1 < 0.0, "down and up");
         assert!(tip(-1.0, 0.5).0 < 0.0 && tip(2.0, 0.5).0 > 0.0, "left and right");

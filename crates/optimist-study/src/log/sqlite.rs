@@ -2,8 +2,8 @@
 //!
 //! Every write is one transaction that locks the file before it reads, so that it waits for its turn and never fails
 //! halfway. What was stored is on the disk, not on its way there (`synchronous = FULL`), and in the file itself rather than in
-//! the write-ahead log beside it (`wal_autocheckpoint = 1`): people copy the one without the other. Whoever reads keeps it out
-//! of the file meanwhile, so that records are read in blocks, and an append waits a moment for readers. Records are linked (`chain`).
+//! the write-ahead log beside it (`wal_autocheckpoint = 1`): people copy the one without the other. While somebody reads, SQLite
+//! can't move it there: so records are read in blocks, and an append waits a moment for readers. Records are linked (`chain`).
 
 mod upgrade;
 
@@ -873,7 +873,7 @@ mod tests {
         }
     }
 
-    /// Whoever reads keeps what is written meanwhile out of the file itself.
+    /// While somebody reads, what is written stays in the write-ahead log.
     #[test]
     fn an_append_waits_for_a_reader_and_not_for_one_that_never_ends() {
         let folder = tempfile::tempdir().unwrap();

@@ -20,7 +20,8 @@ use crate::settings::Aim;
 use crate::trust_region::WHOLE;
 
 /// Beyond this order of the ball a search is half as thorough, so that an ask late in a long run with many dimensions takes half as
-/// long (at n = 1,000, d = 100). Half as many candidates or climbs had 1.003 to 1.010 ± 0.007 of the regret (docs/results/log.md).
+/// long (at n = 1,000, d = 100). Half as many candidates, or half as many climbs, had 1.003 to 1.010 ± 0.007 of the regret on smaller
+/// tasks (docs/results/log.md); both together, and on runs this long, were not measured.
 const LARGE: usize = 768;
 
 impl GoUcb {
